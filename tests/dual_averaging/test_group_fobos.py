@@ -120,7 +120,7 @@ def test_a_penalty_changed_under_way_counts_from_then_on(problem, form):
 
 def test_groups_that_share_columns_are_refused_and_the_way_out_is_named(problem):
     for estimator, other in ((GroupFOBOSClassifier, "GroupRDAClassifier"), (GroupFOBOSRegressor, "GroupRDARegressor")):
-        with pytest.raises(ValueError, match=rf"{estimator.__name__}: groups must not share columns; {other} takes"):
+        with pytest.raises(ValueError, match=rf"{estimator.__name__}: groups must not share columns; {other} supports"):
             estimator([[0, 1], [1, 2]]).fit(*problem)
 
 
