@@ -12,7 +12,7 @@
 
 namespace thresher {
 
-/// Targets of a task and what a row counts: shares, which sum to 1 unless the caller wants something else.
+/// Targets of a task and what a row counts: shares, which sum to 1 unless the caller chooses otherwise.
 struct Targets {
   const double *y, *share;
   index_t n;

@@ -115,7 +115,7 @@ struct Cover {
   }
 };
 
-/// What a learner finds out about groups between two steps, each group once. Pages that nobody touches stay unmapped, so it
+/// What a learner finds out about groups between two steps, each group once. Pages that are never touched stay unmapped, so it
 /// may be as long as there are groups.
 template <class T>
 struct Memo {

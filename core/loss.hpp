@@ -39,7 +39,7 @@ struct Loss {
   // What each loss declares, beside its `name` and a line `about` it for the wizard. These are the defaults.
   static constexpr const char* alias = "";  // another accepted name: scikit-learn's
   static constexpr bool for_classes = false, for_values = false;
-  static constexpr bool bounded = true;  // slopes have a bound, so weights cannot outgrow floating point
+  static constexpr bool bounded = true;                                         // slopes have a bound, so weights cannot overflow
   static constexpr double curvature = std::numeric_limits<double>::infinity();  // the most that slopes rise per unit of p
   static constexpr int degree = 0;              // of values: scores, targets and epsilon times c cost c^degree times as much
   static constexpr bool mean_is_best = false;   // of values: the best constant prediction is the mean

@@ -77,7 +77,7 @@ void measure_rows(const AllRows& rows, const index_t* part, index_t n_part, Colu
   }
 }
 
-/// Row i of `out` is the scaled row part[i]; is_far[i], if somebody asks, says whether some of its values lay farther.
+/// Row i of `out` is the scaled row part[i]; is_far[i], if given, says whether some of its values lay farther.
 template <class AllRows>
 void scale_rows(const AllRows& rows, const index_t* part, index_t n_part, const double* shift, const double* inverse, double far,
                 double* out, std::uint8_t* is_far) {

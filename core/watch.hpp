@@ -1,4 +1,4 @@
-// Long loops end when somebody wants them to.
+// Interrupts of long loops.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace thresher {
 
 /// Looks, every few milliseconds, whether a loop should end, which then throws. tick() is called once for each step, of whatever
-/// length: the clock is read after so many of them as take about a millisecond, and somebody is asked twenty times a second.
+/// length: the clock is read after so many of them as take about a millisecond, and interrupts are checked twenty times a second.
 class Watch {
  public:
   /// Throws if the loops of this thread should end; the bindings put a look for Ctrl-C here.

@@ -75,7 +75,7 @@ struct Averaged {
 /// touch. A batch therefore costs O(non-zeros), and an unfinished one survives between calls like everything else.
 struct HeldBack {
   double *value, *offset, *pending, *pending_offset, *stamp, *batch, *count;
-  double* square = nullptr;  // if somebody wants it: the sum over the batches of what each added, squared
+  double* square = nullptr;  // if needed: the sum over the batches of what each added, squared
   index_t n_weights;
   double batch_size;
 

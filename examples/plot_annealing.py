@@ -2,9 +2,10 @@
 Tuning by coupled annealing
 ===========================
 
-Two parameters of a kernel machine, and the cross-validated error over both. A grid of 14 by 14 draws the landscape
-here, to look at; the search knows nothing of it and asks for 40 values. Several walkers explore together, each
-accepting worse places with a chance that depends on the others, and a simplex finishes.
+The plot shows the cross-validated error of a kernel machine over two of its parameters. A grid of 14 by 14 values
+draws the landscape for comparison only. The search does not use it and evaluates 40 points: several coupled walkers
+explore the space, accepting worse points with a probability that depends on the others, and a simplex refines the
+best point.
 """
 
 import matplotlib.pyplot as plt

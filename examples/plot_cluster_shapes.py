@@ -2,8 +2,8 @@
 Clusters of any shape
 =====================
 
-K-means cuts the plane into cells around centres. Kernel spectral clustering asks which rows are connected by rows
-like them, and its answer holds for the whole plane, so that new rows get a cluster, too.
+K-means cuts the plane into cells around centres. Kernel spectral clustering groups rows that are connected by
+similar rows. Its result holds for the whole plane, so new rows get a cluster, too.
 """
 
 import matplotlib.pyplot as plt

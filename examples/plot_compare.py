@@ -1,11 +1,11 @@
 """
-Is it better, or was it lucky?
-==============================
+Comparing learners by paired tests
+==================================
 
-Four learners see the same rows in the same order, in twenty random splits. Scores of one split belong together, so
-that a paired test, corrected for rows that splits share, says which differences may be luck. Here all of them may:
-the learner with the smallest error is not significantly better than the others. What does differ is the number of
-features in use, where the sparse one needs half.
+Four learners are trained on the same rows in twenty random splits. Scores of one split belong together, so a paired
+test, corrected for overlapping splits, shows which differences may be due to chance. Here all of them may: the
+learner with the smallest error is not significantly better than the others. The number of features in use does
+differ: the sparse learner needs half.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-How sure is a weight? AROW's variances
-======================================
+Variances of AROW's weights
+===========================
 
-Second-order learners keep a variance of each weight. It starts at 1 and shrinks whenever the feature occurs in a row
-that taught something: frequent features are soon settled, rare ones stay open and still move in large steps when they
-come. ``n_features_to_select`` chooses features by the same numbers.
+Second-order learners keep a variance for each weight. It starts at 1 and shrinks whenever the feature occurs in a row
+that causes an update. Weights of frequent features soon settle; those of rare features still take large steps.
+``n_features_to_select`` chooses features by the same numbers.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Few labels, and the shape of the data
-=====================================
+Semi-supervised learning with eight labels
+==========================================
 
-Two bent classes, eight labels. A machine that looks at the labels alone draws a border between eight points. The
-semi-supervised ones see all 300 rows: labels spread along the moons and stop at the gap.
+There are two curved classes and eight labels. A machine that uses only the labels draws a border between eight
+points. The semi-supervised machines use all 300 rows: labels spread along the moons and stop at the gap.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Groups of features, in or out together
-======================================
+Selecting groups of features
+============================
 
-Ten groups of ten features; all features of three groups matter, and nothing else. There are 800 rows, which are few
-for a hundred weights. An l1 penalty looks at features one by one: it misses some that matter and takes others by
-chance. The group penalty of ``GroupRDAClassifier`` takes a group as a whole or not at all, so that ten weak hints add
+There are ten groups of ten features. All features of three groups matter, and no others. 800 rows are few for a
+hundred weights. An l1 penalty treats features one by one: it misses some that matter and selects others by chance.
+The group penalty of ``GroupRDAClassifier`` selects a group as a whole or not at all, so that ten weak signals add
 up.
 """
 

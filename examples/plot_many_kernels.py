@@ -1,10 +1,10 @@
 """
-Many kernels, few of them chosen
-================================
+Selecting among many kernels
+============================
 
-Three of ten features count, each by a curve. ``GMKLClassifier`` is given a wide and a narrow Gaussian for each
-feature, weighs them while it learns, and leaves most at exactly 0. The ones it chose have names: the narrow kernels
-of the first three features lead, and a few others have a small share.
+Three of ten features matter, each by a curve. ``GMKLClassifier`` gets a wide and a narrow Gaussian kernel for each
+feature, learns their weights, and leaves most of them at exactly 0. The narrow kernels of the first three features
+have the largest weights, and a few others have a small one.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Several tasks, one set of features
-==================================
+One set of features for several tasks
+=====================================
 
-Eight tasks depend on the same six of forty features, each with weights of its own, and each has 60 rows. Alone
-(penalty ``"l1"``) every task picks its own features, and noise among them. Together (``"l21"``) a feature is in use
-for all tasks or for none, so that the rows of all tasks decide which ones matter.
+Eight tasks depend on the same six of forty features, each with its own weights and 60 rows. Separately (penalty
+``"l1"``), every task selects its own features, with noise among them. Together (``"l21"``), a feature is used for all
+tasks or for none, so the rows of all tasks decide which ones matter.
 """
 
 import matplotlib.pyplot as plt

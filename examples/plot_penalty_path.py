@@ -1,10 +1,10 @@
 """
-How many features? A path of penalties in one read
-==================================================
+A path of penalties in one pass
+===============================
 
-``penalty_path`` learns with many strengths of the penalty side by side, from one read of the stream. Rows are
-predicted before they are learned from, so the loss of each model is an honest one. The least loss marks one model,
-and ``path.within(0.05)`` the smallest one that loses no more than 5 % against it.
+``penalty_path`` trains models with many strengths of a penalty in one pass over a stream. Rows are predicted before
+they are learned from, so the loss of each model is out of sample. The plot marks the model with the smallest loss,
+and the sparsest one whose loss is at most 5 % larger, ``path.within(0.05)``.
 """
 
 import matplotlib.pyplot as plt

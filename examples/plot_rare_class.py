@@ -1,13 +1,13 @@
 """
-One row in a thousand, and 50 features
-======================================
+A class of one row in a thousand, with 50 features
+==================================================
 
-A rare class is marked by some of 10,000 words, and the model may use 50 of them. Accuracy says nothing here: a model
-that never says yes is right on 999 rows of 1,000. What counts is how many of the rows at the top of the list are
-right: precision over recall. ``PoolCWClassifier`` keeps the covariance of its pool of weights and prunes it;
-``AROWClassifier`` with ``n_features_to_select=50`` takes the features it is surest of, and costs a fraction. Both
-keep most of what AROW reaches with all features. A penalty on gradients (``FTRLClassifier``) selects frequent words,
-which are not those of the rare class.
+A rare class is marked by some of 10,000 words, and the model may use 50 of them. Accuracy is useless here: a model
+that never predicts the class is right on 999 of 1,000 rows. Precision over recall shows how many of the rows at the
+top of the ranking are right. ``PoolCWClassifier`` keeps the covariance of its pool of weights and prunes it.
+``AROWClassifier`` with ``n_features_to_select=50`` takes the features with the strongest evidence, at a fraction of
+the cost. Both keep most of what AROW reaches with all features. A penalty on gradients (``FTRLClassifier``) selects
+frequent words, which are not those of the rare class.
 """
 
 import matplotlib.pyplot as plt

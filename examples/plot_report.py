@@ -1,10 +1,10 @@
 """
-A report, as it comes
-=====================
+A report
+========
 
-``Report`` makes one page of a fitted model: how well it does, with intervals, which features matter, what was learned
-from. Here it stands in a frame; in a browser it is a page of its own, without scripts or network. :doc:`/reports`
-says how to read it.
+``Report`` makes one page about a fitted model: how well it does, with intervals, which features matter, and what it
+was trained on. It is shown in a frame here; in a browser it is a page of its own, without scripts or network.
+:doc:`/reports` explains how to read it.
 """
 
 import csv

@@ -2,9 +2,9 @@
 Few labels, and rows of no class
 ================================
 
-Two classes in 50 dimensions, 500 rows without labels, nine of ten of which belong to neither class. They still say
-where the border should pass: through them. With few labels that is worth much; with many it is worth little, and an
-ordinary SVM does.
+There are two classes in 50 dimensions and 500 unlabelled rows, nine out of ten of which belong to neither class. They
+still show where the border should pass: through them. With few labels this helps a lot; with many labels, an ordinary
+SVM is enough.
 """
 
 import matplotlib.pyplot as plt

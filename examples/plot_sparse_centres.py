@@ -1,10 +1,10 @@
 """
-Clusters that few features tell apart
-=====================================
+Clusters that differ in few features
+====================================
 
-Three clusters, fifty columns, of which the first six matter. Plain K-means has centres of 150 values, all different
-from 0. With ``SparseKMeans`` each value is moved towards 0 by ``alpha``: what remains are the columns that set a
-cluster apart.
+There are three clusters and fifty columns, of which the first six matter. Plain K-means has centres of 150 nonzero
+values. ``SparseKMeans`` moves each value towards 0 by ``alpha``, so that only the columns that distinguish a cluster
+remain.
 """
 
 import matplotlib.pyplot as plt

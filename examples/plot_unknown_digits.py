@@ -1,11 +1,11 @@
 """
-Classes, and what is none of them
-=================================
+Digits of unknown classes
+=========================
 
-A classifier of the digits 0 to 5 is shown all ten. Any ordinary classifier answers with one of its six, whatever it
-sees. ``SNDClassifier`` has a function for each class, above 0 where the class is, and says "none" where all of them
-are below. It has not met a single 6, 7, 8 or 9 while it learned. The price is that some of the digits it knows are
-turned away, too; hardly any is taken for another.
+A classifier of the digits 0 to 5 predicts all ten digits. Any ordinary classifier answers with one of its six classes.
+``SNDClassifier`` has a function for each class, which is above 0 where the class is, and rejects rows for which all
+functions are below 0. It has not seen a 6, 7, 8 or 9 in training. The price is that some of the known digits are
+rejected, too; hardly any is taken for another.
 """
 
 import matplotlib.pyplot as plt

@@ -511,7 +511,7 @@ def test_sparse_rows_stay_as_they_are_unless_their_columns_differ_widely():
     y = (X[:, [0]].toarray()[:, 0] > 0.1).astype(int)
     model = auto(X, y, n_evaluations=2)
     assert not hasattr(model, "steps")
-    assert "without scaling" in explain(model)
+    assert "Sparse rows are not scaled." in explain(model)
     sizes = 10.0 ** np.linspace(-3, 3, 30)
     uneven = auto(X @ sparse.diags_array(sizes), y, n_evaluations=2)
     assert next(name for name, _ in uneven.steps) == "scale"
@@ -600,7 +600,7 @@ def test_a_large_file_is_tuned_on_a_part_and_learned_whole(tmp_path):
     path = csv(tmp_path / "data.csv", X, y)
     model = auto(path, n_evaluations=3, kernel="linear", max_rows=200, batch_size=64)
     assert learner(model).n_samples_seen_ == 1000
-    assert "learned from all of them in one pass" in explain(model)
+    assert "trained on all of them in one pass" in explain(model)
     assert model.record_["data"]["n_rows"] == 1000
     assert model.record_["history"]["rows"][-1] == 1000
     assert model.score(X, y) > 0.9
@@ -637,7 +637,7 @@ def test_curved_boundaries_of_a_large_file_have_landmarks_in_the_part_and_are_le
     X, y = ring(1000)
     path = csv(tmp_path / "data.csv", X, y)
     model = auto(path, kernel=kernel, n_evaluations=4, max_rows=200, batch_size=64)
-    assert "learned from all of them in one pass" in explain(model)
+    assert "trained on all of them in one pass" in explain(model)
     assert learner(model).n_samples_seen_ == 1000
     assert model["map"].n_rows_seen_ == 125
     assert len(model["map"].component_indices_) == 23  # 2 sqrt(125): as many as it was tuned with
@@ -670,13 +670,13 @@ def test_clusters_of_a_large_file_come_from_the_part(tmp_path):
     X, y = ring(600)
     path = csv(tmp_path / "data.csv", X, y)
     clusters = auto(path, task="clustering", n_evaluations=2, max_rows=200)
-    assert "learned from these only, because sparsekmeans" in explain(clusters)
+    assert "trained on these only, because sparsekmeans" in explain(clusters)
 
 
 def test_many_rows_in_memory_are_tuned_on_some_and_learned_all():
     X, y = two_classes(1000)
     model = auto(X, y, n_evaluations=2, kernel="linear", max_rows=200)
-    assert "tuned on 200 of 1,000 rows, and the model learned from all" in explain(model)
+    assert "tuned on 200 of 1,000 rows, and the final model was trained on all" in explain(model)
     assert learner(model).n_samples_seen_ == 1000 * learner(model).n_iter_
 
 
@@ -732,7 +732,7 @@ def test_a_method_that_cannot_learn_drops_out(monkeypatch):
     monkeypatch.setattr(AROWClassifier, "fit", refuses)
     X, y = two_classes()
     model = auto(X, y, n_evaluations=36, cv=2)
-    assert "arow dropped out: no." in explain(model)
+    assert "arow was left out: no." in explain(model)
     assert model.record_["auto"]["method"] == "pegasos"
     with pytest.raises(ValueError, match=r"^no\.$"):
         auto(X, y, method="arow")
@@ -767,16 +767,20 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (
         (X3, [f"${k},000" for k in range(30)]),
         {},
-        "targets that are words must repeat, got 30 different ones in 30 rows; name another column with target=,",
+        "targets that are text must repeat, got 30 different ones in 30 rows; name another column with target=,",
     ),
-    ((X3, Y3, "regression"), {}, "regression needs targets that are numbers, got words."),
+    ((X3, Y3, "regression"), {}, "regression needs targets that are numbers, got text."),
     ((X3, None, "regression"), {}, "regression needs targets, and there are none."),
     ((X3[:3], Y3[:3]), {}, "at least 4 rows are needed to compare models, got 3."),
-    ((X3, np.arange(30)), {"task": "classification"}, "two classes must have at least 2 rows each, got only 1 of one."),
-    ((X3, [0] * 27 + [1] * 3), {"cv": 4}, "two classes must have at least 4 rows each, got only 3 of one."),
+    (
+        (X3, np.arange(30)),
+        {"task": "classification"},
+        "at least two classes must have 2 rows each, but the second largest has 1.",
+    ),
+    ((X3, [0] * 27 + [1] * 3), {"cv": 4}, "at least two classes must have 4 rows each, but the second largest has 3."),
     ((WORDS, Y3), {}, "X must hold numbers; text needs a data frame or a file."),
     ((X3[0], Y3), {}, "X must be rows of numbers, got float64 of 1 dimension(s)."),
-    ((X3, Y3), {"target": "a"}, "y and target= cannot both be given; either of them names the targets."),
+    ((X3, Y3), {"target": "a"}, "y and target= cannot both be given, because each of them names the targets."),
     (("data.csv", Y3), {}, "y must be None when X is a file; name its column with target=."),
 ]
 

@@ -216,8 +216,8 @@ def test_rows_of_length_1_are_scaled_inside_the_model_and_that_is_said():
     plan, candidates, _ = make_plan(X, y, AutoOptions(), {})
     unit = next(candidate for candidate in line_up(candidates, plan) if candidate.unit_rows)
     model = build(unit, plan).fit(X, y)
-    assert unit.name.endswith(" of rows of length 1")
+    assert unit.name.endswith(" on rows of length 1")
     assert_allclose(model.decision_function(X), model.decision_function(3 * X), rtol=1e-9)
-    assert "Rows are brought to length 1, so that long ones count no more than short ones." in describe_preparation(
+    assert "Rows are scaled to length 1, so that long rows do not count more than short ones." in describe_preparation(
         model, plan
     )

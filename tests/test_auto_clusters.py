@@ -71,7 +71,7 @@ def test_centres_are_sparse_without_losing_the_clusters():
     assert adjusted_rand_score(labels, model.predict(X)) == 1.0
     plain = auto(X, n_clusters=4, n_evaluations=15, cv=2, scale=False, sparsity=0)
     assert silhouette_score(X, model.predict(X)) > silhouette_score(X, plain.predict(X)) - 0.02
-    assert "Sparse centres are preferred: their share of values other than 0 is 5 % of the criterion" in explain(model)
+    assert "Sparse centres are preferred: the share of zeros in them makes up 5 % of the criterion" in explain(model)
     assert "Centres of few" not in explain(plain)
 
 
@@ -84,7 +84,7 @@ def test_what_the_user_says_of_sparsity_counts(settled):
 def test_methods_without_centres_are_not_asked_for_sparse_ones():
     plan = plan_for(np.eye(30), method=FLAT)
     assert prefer_sparse_centres(plan, choose_methods(plan)[0])[0].options.sparsity is None
-    with pytest.raises(ValueError, match=f"sparsity needs centres of few features, which '{FLAT}' does not have"):
+    with pytest.raises(ValueError, match=f"sparsity needs sparse centres, which '{FLAT}' does not have"):
         auto(np.eye(30), method=FLAT, sparsity=0.1)
 
 
@@ -135,7 +135,7 @@ def test_clusters_of_any_shape_and_their_number():
     assert learner_of(model).n_clusters == 2
     assert adjusted_rand_score(ring, model.predict(X)) == 1.0
     by_silhouette = auto(X, method=ANY_SHAPE, n_clusters=2, n_evaluations=2, cv=2, criterion="silhouette")
-    assert "Criterion: silhouette, as asked" in explain(by_silhouette)
+    assert "Criterion: silhouette, as requested" in explain(by_silhouette)
 
 
 @with_kernel

@@ -54,13 +54,13 @@ def test_five_labels_spread_along_two_moons(seed):
         y[np.flatnonzero(truth == label)[:n]] = label
     model = auto(X, y, unlabelled_label=-1)
     assert np.mean(model.predict(X) == truth) == 1
-    assert "Unlabelled rows are used, because labels follow neighbours" in explain(model)
+    assert "Unlabelled rows are used, because neighbouring rows tend to share a label" in explain(model)
 
 
 def test_the_labelled_rows_alone_answer_where_neighbours_say_nothing():
     X, y, truth = noise()
     model = auto(X, y, unlabelled_label=-1, cv=3)
-    assert "Labelled rows alone are used" in explain(model)
+    assert "Only labelled rows are used" in explain(model)
     assert model[-1].alpha_graph == 0
     known = y >= 0
     logistic = LogisticRegression().fit(X[known], y[known])

@@ -123,10 +123,12 @@ def test_a_copy_of_the_best_model_adds_nothing():
 
 def test_the_user_may_ask_for_one_model():
     (best, other), plan = contest(one_model=True)
-    assert combine(best, [other], plan, Clock()) == (best, ["The answer is one model, as asked."])
+    assert combine(best, [other], plan, Clock()) == (best, ["The answer is one model, as requested."])
     X, y = waves_and_products(60)
     y = y + 9 * X[:, 3]
-    assert "The answer is one model, as asked." in explain(thresher.auto(X, y, one_model=True, n_evaluations=8, cv=2))
+    assert "The answer is one model, as requested." in explain(
+        thresher.auto(X, y, one_model=True, n_evaluations=8, cv=2)
+    )
     with pytest.raises(ValueError, match=r"auto: one_model must be True or False, got 'yes'"):
         thresher.auto(X, y, one_model="yes")
 

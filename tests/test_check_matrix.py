@@ -69,5 +69,5 @@ def test_what_is_wrong_is_told(given, message):
 
 
 def test_columns_named_by_words_and_numbers_are_refused():
-    with pytest.raises(TypeError, match=r"SimpleNamespace: the columns of X must all be named by words, or none"):
+    with pytest.raises(TypeError, match=r"SimpleNamespace: either all columns of X must be named by text, or none"):
         check_matrix(SimpleNamespace(_takes_arrays=False), pd.DataFrame(X, columns=["a", "b", 1]), reset=True)

@@ -123,7 +123,7 @@ def test_what_would_not_load_is_not_saved(tmp_path):
     before = path.read_bytes()
     model.state_.arrays["variance"][0, 0] = 0.0
     with pytest.raises(
-        ValueError, match=r"^save_model: this model is not sound, .*'variance' must hold numbers above 0\.$"
+        ValueError, match=r"^save_model: this model is not valid .*'variance' must hold numbers above 0\.$"
     ):
         save_model(model, path)
     assert path.read_bytes() == before

@@ -114,7 +114,7 @@ def test_initial_weights_of_nothing_change_nothing(y):
 
 
 def test_initial_weights_that_mean_nothing_are_refused():
-    with pytest.raises(ValueError, match="must be left out, because weights follow from what else is learned"):
+    with pytest.raises(ValueError, match="must be left out, because this learner computes its weights from other sums"):
         L1RDAClassifier().fit(X, Y, coef_init=np.ones(6))
     refusing = {"BCWClassifier", "ASCWClassifier", "SOPClassifier", "FTRLClassifier", "FTRLRegressor"}
     for cls in (cls for cls in ONLINE.values() if cls.__name__ in refusing):

@@ -189,7 +189,7 @@ def test_other_types_of_pandas_and_arrow():
 def test_an_estimator_without_an_encoder_refuses_dates(frame):
     frame["when"] = pd.Timestamp("2024-01-01")
     for make in (FRAMES["pyarrow"], FRAMES["duckdb"]):
-        with pytest.raises(TypeError, match=r"^column 'when' holds dates; put a TableEncoder"):
+        with pytest.raises(TypeError, match=r"^column 'when' holds dates; encode it first"):
             AROWClassifier().fit(make(frame), np.arange(60) % 2)
 
 

@@ -701,9 +701,9 @@ def test_bad_class_weights_are_refused(model):
     ):
         weighted = fitted(model).set_params(class_weight=weights)
         refuse(lambda m: m.fit(X0, Y0), weighted, words)
-        refuse(lambda m: m.partial_fit(X0, Y0), weighted, f"{words}|was changed since the fit")
+        refuse(lambda m: m.partial_fit(X0, Y0), weighted, f"{words}|has changed since the last fit")
     weighted = fitted(model).set_params(class_weight="balanced")
-    words = r"class_weight must be None or a dict in partial_fit|was changed since the fit"
+    words = r"class_weight must be None or a dict in partial_fit|has changed since the last fit"
     refuse(lambda m: m.partial_fit(X0, Y0), weighted, words)
 
 
@@ -965,11 +965,11 @@ def test_a_batch_that_diverges_leaves_a_model_that_can_be_used(form):
     X, y = rows_for(L1RDARegressor(), n_rows=400)
     model = L1RDARegressor(eta0=0.1).partial_fit(form(X / 10), y / 10)
     before = model.predict(X)
-    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights outgrew floating point at row"):
+    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights overflowed at row"):
         model.partial_fit(form(100 * X), y)
     assert_array_equal(model.predict(X), before)
     new = L1RDARegressor(eta0=0.1)
-    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights outgrew floating point at row"):
+    with pytest.raises(FloatingPointError, match="L1RDARegressor: the weights overflowed at row"):
         new.partial_fit(form(100 * X), y)
     assert not hasattr(new, "state_")
 

@@ -118,7 +118,7 @@ def test_refusals_are_one_sentence(frame, options, sentence):
 
 def test_tasks_have_two_classes(frame):
     y = pd.cut(frame["score"], 3, labels=["low", "mid", "high"]).astype(str)
-    with pytest.raises(ValueError, match="auto: task_column needs two classes or amounts, got 3 classes"):
+    with pytest.raises(ValueError, match="auto: task_column needs two classes or a numeric target, got 3 classes"):
         auto(frame.drop(columns="score"), y, task_column="school")
 
 

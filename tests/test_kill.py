@@ -147,6 +147,6 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(tmp_path, data):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert checkpoint.exists()
-    assert "go on with:\n  thresher train " in said
+    assert "continue with:\n  thresher train " in said
     assert said.rstrip().endswith("--resume")
     assert "Traceback" not in said

@@ -886,7 +886,7 @@ def test_parameters_that_change_under_way_take_effect_or_are_refused():
         ({"batch_size": 8}, {"batch_size": 4}),
     ):
         model = first_batch(PegasosClassifier(**before), X[:13], y[:13], y)
-        with pytest.raises(ValueError, match="was changed since the fit"):
+        with pytest.raises(ValueError, match="has changed since the last fit"):
             model.set_params(**after).partial_fit(X, y)
 
 
@@ -906,9 +906,11 @@ def test_a_grown_model_reads_rows_of_any_width_and_survives_a_file(tmp_path):
 def test_a_fit_that_came_to_nothing_says_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 5))
-    with pytest.warns(ConvergenceWarning, match=r"PegasosRegressor: a constant would predict better.*larger alpha"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"PegasosRegressor: the model predicts worse than a constant.*larger alpha"
+    ):
         PegasosRegressor(alpha=1e-4, random_state=0).fit(X, X[:, 0])
-    with pytest.warns(ConvergenceWarning, match=r"L1RDAClassifier: no feature is in use"):
+    with pytest.warns(ConvergenceWarning, match=r"L1RDAClassifier: all weights are 0, so no feature is in use"):
         L1RDAClassifier(alpha=100.0).fit(X, X[:, 0] > 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -144,7 +144,7 @@ def test_a_method_for_unlabelled_rows_gets_them_as_such(files):
     assert set(y[~has_target(raw[1])]) == ({-1.0} if y.dtype.kind == "f" else {"-1"})
     assert_array_equal(y[has_target(raw[1])], raw[1][has_target(raw[1])])
     if y.dtype.kind == "f":
-        with pytest.raises(ValueError, match="unlabelled_label must be a number where targets are numbers, got 'x'"):
+        with pytest.raises(ValueError, match="unlabelled_label must be a number if targets are numbers, got 'x'"):
             rows_to_learn(TriClassSVC(unlabelled_label="x"), *raw)
 
 
@@ -309,7 +309,9 @@ def test_predictions_that_are_worse_than_a_constant_are_told():
     words = np.array(["a"] * 60 + ["b"] * 40, dtype=object)
     assert worse_than_guess(HeldOut("", words, words), "classification") == ""
     swapped = np.where(words == "a", "b", "a").astype(object)
-    assert "always answering 'a' would err on 40.0%" in worse_than_guess(HeldOut("", words, swapped), "classification")
+    assert "always predicting 'a' would be wrong on 40.0%" in worse_than_guess(
+        HeldOut("", words, swapped), "classification"
+    )
     rare = np.array(["a"] * 95 + ["b"] * 5, dtype=object)
     eager = np.array(["b"] * 20 + ["a"] * 75 + ["b"] * 5, dtype=object)  # errs more often, but finds what is rare
     assert worse_than_guess(HeldOut("", rare, eager), "classification") == ""

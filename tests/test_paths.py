@@ -121,7 +121,7 @@ def test_an_automatic_penalty_survives_saving(problem, tmp_path):
 def test_an_automatic_penalty_cannot_become_a_number_under_way(problem):
     X, y = problem
     model = alone(AUTOMATIC[0], X, y, classes=[-1, 1]).set_params(alpha=0.1)
-    with pytest.raises(ValueError, match="a parameter that decides what is learned was changed"):
+    with pytest.raises(ValueError, match="a parameter that affects training has changed"):
         model.partial_fit(X, y)
 
 

@@ -152,7 +152,7 @@ def test_notebooks_get_a_table_with_names_that_cannot_harm(frame):
     [
         (pd.DataFrame({"a": [1.0]}), "b", "target must be a column of the data, got 'b'"),
         (np.ones((3, 2)), [1, 2], "target must have one value per row"),
-        (np.ones((3, 2)), "y", "target must be the targets themselves"),
+        (np.ones((3, 2)), "y", "target must hold the targets"),
         (np.array([["a"]]), None, "data must be files, a data frame or rows of numbers"),
     ],
 )
@@ -250,7 +250,7 @@ def test_three_classes_are_predicted_as_well():
     X = np.c_[rng.normal(size=(300, 3)), y + 0.8 * rng.random(300)]
     (warning,) = profile(X, y).warnings
     assert (warning.kind, warning.columns) == ("leak", ("x4",))
-    assert "errs on" in warning.says
+    assert "is wrong on" in warning.says
     assert "a guess on" in warning.says
 
 

@@ -95,7 +95,9 @@ def test_only_a_table_of_numbers_is_an_array(table):
     assert_array_equal(np.asarray(numbers), table.numbers[:, ::-1])
     assert np.asarray(numbers, dtype=np.float32).dtype == np.float32
     assert not np.shares_memory(np.array(numbers), numbers.numbers)
-    with pytest.raises(TypeError, match=r"^column 'town' holds text; put a TableEncoder of thresher.preprocessing"):
+    with pytest.raises(
+        TypeError, match=r"^column 'town' holds text; encode it first, with thresher.preprocessing.TableEncoder"
+    ):
         np.asarray(table)
 
 

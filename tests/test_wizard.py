@@ -316,7 +316,7 @@ def test_back_forgets_the_answer_and_what_followed(table):
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        (lambda i: f"w{i}x", "y is another word in nearly every row"),
+        (lambda i: f"w{i}x", "y is different in nearly every row"),
         (lambda i: "same", "y is the same in every row"),
     ],
 )
@@ -522,7 +522,7 @@ def test_paragraphs_fit_narrow_screens(monkeypatch):
 def test_a_whole_dialogue_and_what_it_prints(table, folder):
     talk = Talk("more", *[ENTER] * 10, "3", "m.thresher", "r.json")
     model = talk.model(table)
-    for words in ("What was chosen, and why", "The model errs on", "Features that matter", "size"):
+    for words in ("What was chosen, and why", "The model is wrong on", "Features that matter", "size"):
         assert words in talk.text
     assert max(len(line) for line in talk.text.splitlines() if table not in line) <= 80
     assert_array_equal(load_model("m.thresher").coef_, model.coef_)
@@ -759,7 +759,7 @@ def test_a_person_at_a_terminal(table):
         ("The model weighs rows.*> ", "2"),
         ("How long may it take.*> ", "back"),
         ("What does a mistake cost.*> ", "more"),
-        ("is asked after these questions.*> ", "5"),
+        ("come after these questions.*> ", "5"),
         ("How long may it take.*> ", ""),
         ("Which loss.*> ", ""),
         ("May boundaries be curved.*> ", "linear"),

@@ -48,7 +48,7 @@ _FUNCTIONS = {"auto": "_auto", "explain": "_auto", "export": "exporting"}
 __all__ = ["__version__", *_FUNCTIONS, *_ROOMS]
 
 
-def __getattr__(name: str) -> Any:  # a room is opened when someone enters it
+def __getattr__(name: str) -> Any:  # a subpackage is imported on first use
     if name == "__version__":
         from importlib.metadata import version
 

@@ -1,8 +1,7 @@
-"""The main job on an embedded default: ``thresher demo``.
+"""``thresher demo``: an example on generated data.
 
-Writes a generated stream of 200,000 rows and 100,000 features to a file, one row in twenty of the class that counts,
-reads it back in one pass through each of four learners, which predict every row before they learn from it, and writes
-a report on the best of them.
+Writes a generated stream of 200,000 rows and 100,000 features to a file, with one positive row in twenty. Four learners
+read it in one pass each and predict every row before they learn from it. A report describes the best of them.
 """
 
 from __future__ import annotations
@@ -136,7 +135,7 @@ def main(report: Path | None = None) -> int:
     console.print("every row was predicted before it was learned from.")
     console.print(compare(runs, relevant))
     console.print(f"Relevant found: among the {len(relevant)} that matter most to the model.")
-    console.print(f"Always answering 'negative' errs on {positive:.2%} of the rows.")
+    console.print(f"Always predicting 'negative' is wrong on {positive:.2%} of the rows.")
     if report is not None:
         write_report(runs["AROW-K"][0], size, report)
         console.print(f"The report is in {report}; open it in a browser.")

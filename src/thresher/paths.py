@@ -2,8 +2,8 @@
 
 :func:`penalty_path` shows how sparse a model should be, for any learner that streams: it reads a stream once, and
 learners that differ only in their penalty learn from each batch side by side. Every row is predicted before it is
-learned from, so each model comes with an honest loss, and no row is set aside. The l1 learners do the same on their own
-with ``alpha="auto"``.
+learned from, so each model has an out-of-sample loss, and no rows need to be held out. The l1 learners do the same with
+``alpha="auto"``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PenaltyPath:
     penalties : ndarray
         Its values, in the order given.
     models : list of estimators
-        One for each, the same to the bit as ``partial_fit`` on the same batches.
+        One for each, bit for bit the same as with ``partial_fit`` on the same batches.
     n_features : ndarray of int
         Number of features that each uses.
     progressive_loss : ndarray

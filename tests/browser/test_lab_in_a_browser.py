@@ -125,7 +125,7 @@ def n_tried(note):
 def test_a_messy_file_from_drop_to_a_what_if_on_one_row(tab, walked):
     tab.driver.get(walked.address_with_token)
     visit(tab, "run/0001/result")
-    assert "The model errs on" in tab.text(".lead", "The model errs on")
+    assert "The model is wrong on" in tab.text(".lead", "The model is wrong on")
     tab.click("#tab-report")
     tab.driver.switch_to.frame(tab.see("iframe.report"))
     assert "messy.csv" in tab.see("h1").text

@@ -90,7 +90,7 @@ def test_the_everyday_line(files, capsys):
     line = "train x.svm --method arow --classes 2 --test y.svm.gz --model m.thresher --report r.html"
     assert main(line.split()) == 0
     out, err = said(capsys)
-    assert "errs on" in out
+    assert "is wrong on" in out
     assert "model written to m.thresher" in out
     assert "%" not in err  # no progress bar without a terminal
     page = (files / "r.html").read_text()
@@ -156,7 +156,7 @@ def test_predictions_stream_and_are_those_of_the_model(files, capsys):
     X, y = read_all(open_stream("people.csv", target="rich"))
     assert [row[0] for row in rows[1:]] == model.predict(X).tolist()
     assert_allclose([float(row[1]) for row in rows[1:]], model.decision_function(X))
-    assert f"{np.mean(model.predict(X) != y):.2%} of those" in err
+    assert f"{np.mean(model.predict(X) != y):.2%} of the predictions" in err
 
 
 def test_probabilities_are_written_for_each_class(files, capsys):
@@ -172,10 +172,12 @@ def test_probabilities_are_written_for_each_class(files, capsys):
     assert run("train people.csv --target rich --probability none --model plain.thresher") == 0
     assert load_model("plain.thresher")[-1].probability == "none"
     said(capsys)
-    assert "has counted no scores" in refused(capsys, "predict", "plain.thresher", "people.csv", "--probabilities")
+    assert "was trained without probabilities" in refused(
+        capsys, "predict", "plain.thresher", "people.csv", "--probabilities"
+    )
     assert run("train people.csv --target age --method ftrl-regressor --model amounts.thresher") == 0
     said(capsys)
-    assert "names no classes" in refused(capsys, "predict", "amounts.thresher", "people.csv", "--probabilities")
+    assert "the model has no classes" in refused(capsys, "predict", "amounts.thresher", "people.csv", "--probabilities")
 
 
 def test_a_file_without_target_or_with_other_columns_is_predicted_by_names(files, capsys):
@@ -339,9 +341,9 @@ def test_a_checkpoint_of_another_run_is_refused(files, capsys):
 
 def test_outputs_never_replace_what_is_in_use(files, capsys):
     before = (files / "x.svm").read_bytes()
-    assert "in use" in refused(capsys, "train", "x.svm", "--model", "x.svm")
-    assert "in use" in refused(capsys, "train", "x.svm", "--model", "m.txt", "--report", "m.txt")
-    assert "in use" in refused(capsys, "train", "x.svm", "--test", "y.svm", "--report", "y.svm")
+    assert "is an input" in refused(capsys, "train", "x.svm", "--model", "x.svm")
+    assert "is an input" in refused(capsys, "train", "x.svm", "--model", "m.txt", "--report", "m.txt")
+    assert "is an input" in refused(capsys, "train", "x.svm", "--test", "y.svm", "--report", "y.svm")
     assert ".html" in refused(capsys, "train", "x.svm", "--report", "r.pdf")
     assert "nowhere.svm" in refused(capsys, "train", "x.svm", "--test", "nowhere.svm")
     assert (files / "x.svm").read_bytes() == before

@@ -56,7 +56,7 @@ def test_the_table_and_the_picture(capsys):
     assert lines[2].split() == ["error", "seconds", "features"]
     assert [line.split()[0] for line in lines[3:6]] == ["arow", "pegasos", "pa"]
     assert sum(" *" in line for line in lines[3:6]) == 1
-    assert err == "Boxes of error drawn in box.svg.\n"
+    assert err == "Box plot of error written to box.svg.\n"
     with open("box.svg") as file:
         assert "pegasos" in file.read()
 

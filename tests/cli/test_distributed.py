@@ -166,16 +166,16 @@ def test_weights_of_classes_are_by_label(parts, capsys):
     [
         (
             "train part-*.svm --n-rounds 3",
-            "--n-rounds is about rounds over shards; say where, such as --engine serial.",
+            "--n-rounds is for rounds over shards and needs --engine, such as --engine serial.",
         ),
-        ("train part-*.svm --n-shards 3", "--n-shards is about rounds over shards"),
-        ("train part-*.svm --mode sums", "--mode is about rounds over shards"),
+        ("train part-*.svm --n-shards 3", "--n-shards is for rounds over shards"),
+        ("train part-*.svm --mode sums", "--mode is for rounds over shards"),
         (
             "train part-*.svm --engine serial --max-iter 2",
             "--max-iter is for one machine; with --engine, --n-rounds says",
         ),
         ("train part-*.svm --engine nowhere", "engine must be"),
-        ("train part-*.svm --engine serial --method lssvc", "lssvc needs all rows at once, so that --engine cannot"),
+        ("train part-*.svm --engine serial --method lssvc", "lssvc needs all rows at once, so --engine cannot"),
         ("train none-*.svm --engine serial", "No file matches 'none-*.svm'."),
         ("train part-*.svm --engine serial --mode sums --method arow", "choose --mode passes"),
         ("train part-*.svm --engine serial --n-rounds 0", "--n-rounds"),
@@ -222,9 +222,9 @@ def test_ctrl_c_keeps_whole_rounds_and_says_how_to_go_on(parts, capsys):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Stopping after this round; once more stops at once." in said
+    assert "Stopping after this round; press Ctrl-C again to stop at once." in said
     assert (
-        "go on with:\n  thresher train 'part-*.svm' --engine serial --model m.thresher --n-rounds 100000 --resume"
+        "continue with:\n  thresher train 'part-*.svm' --engine serial --model m.thresher --n-rounds 100000 --resume"
         in said
     )
     assert "Traceback" not in said
@@ -276,7 +276,7 @@ def test_answers_of_a_first_round_are_not_denied(parts, capsys, monkeypatch, pro
     assert list(parts.glob("m.thresher.checkpoint.*"))  # answers
     assert (parts / "m.thresher.checkpoint").exists() == (method == "bcw")
     assert "--resume" in err
-    assert "kept in" in err or "What was learned is kept" in err
+    assert "saved in" in err or "The model so far is saved" in err
     n_asked = len(asked)
     with monkeypatch.context() as patch:
         patch.setattr(AddUp, "work", lambda self, shard: [asked.append(shard.name), answer(self, shard)][1])
@@ -318,7 +318,7 @@ def test_progress_on_a_terminal_and_ctrl_c_there_is_not_for_the_workers(parts):
     shell.expect("/4 shards")
     shell.sendintr()
     shell.expect("Stopping after this round")
-    shell.expect("go on with:")
+    shell.expect("continue with:")
     shell.expect(pexpect.EOF)
     assert "KeyboardInterrupt" not in shell.before
     shell.close()

@@ -52,7 +52,7 @@ def test_splines_make_a_better_model_of_a_curve(capsys):
 
 def test_sparse_rows_have_no_splines(capsys):
     assert main(["train", "rows.svm", "--splines"]) == 2
-    assert "--splines makes curves of the columns of tables, but these rows are sparse." in capsys.readouterr().err
+    assert "--splines needs a table, but these rows are sparse." in capsys.readouterr().err
 
 
 def test_the_parts_add_up_and_the_change_changes_the_answer(capsys):

@@ -76,7 +76,7 @@ def test_the_table_says_what_was_understood_and_what_becomes_of_it(customers, ca
     }
     assert re.fullmatch(r"[67]\d(\.\d)? %", table_of(text)["closed"]["missing"])
     assert max(map(len, text.splitlines())) <= 100
-    assert "Target 'left' (the last column; --target names another): 'no' " in text
+    assert "Target 'left' (the last column; --target chooses another): 'no' " in text
 
 
 def test_warnings_come_with_an_option_for_the_shell(customers, capsys):
@@ -90,7 +90,7 @@ def test_warnings_come_with_an_option_for_the_shell(customers, capsys):
     look(customers, *(word for line in options for word in shlex.split(line)))
     said = capsys.readouterr().out
     assert "Warnings" not in said
-    assert table_of(said)["closed"]["becomes"] == "left out, as asked for"
+    assert table_of(said)["closed"]["becomes"] == "left out, as requested"
 
 
 def test_a_column_that_is_named_by_a_number_is_dropped_by_its_place(tmp_path, capsys):
@@ -183,7 +183,7 @@ def test_a_file_that_may_have_been_changed_is_not_overwritten(customers, capsys)
     ("options", "says"),
     [
         (["--report", "look.pdf"], "--report must end in .html"),
-        (["--report", "customers.csv"], "this file is in use as data"),
+        (["--report", "customers.csv"], "this file is an input"),
         (["--write", "nowhere/c.yml"], "the folder does not exist"),
         (["--target", "lost"], "no column has this name"),
     ],
@@ -210,7 +210,7 @@ def test_a_file_of_one_column_has_no_target(tmp_path, capsys):
     look(path)
     said = capsys.readouterr().out
     assert table_of(said)["day"]["kind"] == "date Y-M-D"
-    assert "No column is taken for the target; --target names one." in said
+    assert "No column is used as the target; --target chooses one." in said
 
 
 def test_lines_that_cannot_be_read_are_counted(tmp_path, capsys):

@@ -193,7 +193,7 @@ def test_columns_that_name_rows_are_left_out_by_an_option_that_can_be_pasted(fil
 def test_a_number_that_is_a_word_is_advised_on_where_a_choice_is_left(files, capsys):
     table("late.csv", ["a", "y"], [*range(1200), "x"], [*([0, 1] * 600), 1])
     assert run("train late.csv") == 2
-    assert "if this column holds words, name it in --text." in said(capsys)
+    assert "if this column holds text, name it in --text." in said(capsys)
     table("good.csv", ["a", "y"], range(1200), [0, 1] * 600)
     assert run("train good.csv --model m.thresher") == 0
     capsys.readouterr()
@@ -231,4 +231,4 @@ def test_reports_of_classifiers_that_are_worse_than_a_guess_begin_with_it():
     model = AROWClassifier().fit(X, y)
     for predicted, worse in ((y, False), (1 - y, True)):
         says = Report(model, held_out=HeldOut("rows", y, predicted, None, 40)).to_dict()["summary"]["says"]
-        assert says.startswith("The model does worse than always answering the most frequent class.") == worse
+        assert says.startswith("The model does worse than always predicting the most frequent class.") == worse

@@ -119,7 +119,7 @@ def test_outliers_may_be_met_later(files, capsys):
     assert "stand in for them" in capsys.readouterr().err
     assert run("predict", "m.thresher", "moons.csv", "--output", "p.csv") == 0
     assert (files / "p.csv").read_text().count("none") > 10
-    assert "of them to be of no class" in capsys.readouterr().err
+    assert "of them as belonging to no class" in capsys.readouterr().err
 
 
 def test_tuning_meets_outliers_for_the_first_time_when_it_scores(files, capsys):
@@ -143,7 +143,7 @@ def test_tuning_meets_outliers_for_the_first_time_when_it_scores(files, capsys):
     exec(python, code)
     assert code["search"].best_score_ == load_model("m.thresher").record_["tuning"]["score"]
     assert run("tune", "known.csv", "--method", "lssnd", "--n-evaluations", "2") == 0
-    assert "No row is -1, so that nothing tells how close to draw the boundaries" in capsys.readouterr().err
+    assert "No row is -1, so the data do not show how tight the boundaries should be" in capsys.readouterr().err
     assert run("tune", "few.csv", "--method", "s3vc", "--unlabelled-label", "?", "--n-evaluations", "2",
                "--model", "m.thresher") == 0  # fmt: skip
     assert "LabelledKFold(n_splits=5, random_state=0, shuffle=True" in load_model("m.thresher").record_["python"]

@@ -30,7 +30,7 @@ def run(capsys):
 def test_a_messy_table_from_training_to_predictions(run, messy, tmp_path):
     model = tmp_path / "m.thresher"
     trained = run("train", messy, "--missing", "k.A.", "--model", model)
-    assert "The text is read as cp1252; --encoding reads it in another way." in trained.err
+    assert "The text is read as cp1252; --encoding chooses another encoding." in trained.err
     run("predict", model, messy, "-o", tmp_path / "p.csv")
     lines = (tmp_path / "p.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 301
@@ -62,7 +62,7 @@ def test_columns_from_a_yaml_file(run, messy, tmp_path):
     "text, message",
     [
         ("[1, 2", "columns.yml: not a readable YAML file"),
-        ("decimals: ','", "columns.yml: there is no entry 'decimals'; those there are: target, encoding,"),
+        ("decimals: ','", "columns.yml: there is no entry 'decimals'; the entries are target, encoding,"),
         ("columns: 3", "columns.yml: --columns must name each column with its kind, got 3."),
         (
             "columns: {town: {kind: number, decimal: x}}",

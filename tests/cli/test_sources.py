@@ -59,7 +59,7 @@ def test_train_tune_auto_and_predict_take_a_query(capsys, rows):
 
 
 def test_a_query_is_refused_in_one_sentence(capsys, tmp_path):
-    assert "DATA must be given, or --sql with a query, and not both." in refused(capsys, "train", "--model", "m")
+    assert "either DATA or --sql with a query must be given, not both." in refused(capsys, "train", "--model", "m")
     assert "not both" in refused(capsys, "train", "rows.csv", "--sql", "from 'rows.csv'")
     assert "give one with --sql" in refused(capsys, "predict", "m", "rows.csv", "--database", "rows.csv")
     assert "sql cannot be run (" in refused(capsys, "train", "--sql", "selec 1")

@@ -89,12 +89,12 @@ def test_groups_of_a_table_by_name_or_number(files, value, capsys):
 def test_words_are_the_usual_groups_and_plain_numbers_have_none(capsys):
     assert run("train", "exam.csv", "--method", "grouprda-regressor", "--alpha", "0.3", "--model", "m.thresher") == 0
     said = capsys.readouterr()
-    assert "The words of a column are one group: school, town" in said.err
+    assert "The words of each text column form a group: school, town" in said.err
     assert load_model("m.thresher")[-1].groups == "encoder"
     assert len(groups_of("m.thresher")) == 2
     assert "0 of 2 groups are in use" in said.out
     assert run("train", "x.svm", "--method", "grouprda") == 0
-    assert "Without --groups every column is a group of its own." in capsys.readouterr().err
+    assert "Without --groups, every column is a group of its own." in capsys.readouterr().err
     assert run("train", "x.svm", "--method", "arow") == 0
     assert "group" not in capsys.readouterr().err
 
@@ -125,7 +125,7 @@ def test_words_that_come_too_late_are_said(files, capsys):
     (files / "late.csv").write_text("n,w,y\n" + "".join(lines))
     line = ["train", "late.csv", "--method", "grouprda", "--max-iter", "1", "--shuffle", "0", "--batch-size"]
     assert run(*line, "100") == 0
-    assert "2 words were not in the first batch and stand alone" in capsys.readouterr().err
+    assert "2 words were not in the first batch and belong to no group" in capsys.readouterr().err
     assert run(*line, "400") == 0
     assert "stand alone" not in capsys.readouterr().err
 
@@ -212,7 +212,7 @@ def test_new_rows_are_predicted_by_the_weights_of_their_task(files, capsys):
     assert_allclose(predicted, load_model("m.thresher").predict(X[:20]))
     assert run("train", *TRAIN[1:], "--task-column", "school", "--test", "exam.csv") == 0
     (files / "mars.csv").write_text((files / "new.csv").read_text().replace("north", "mars"))
-    assert "tasks must be among those it learned, got 'mars'" in refused(capsys, "predict", "m.thresher", "mars.csv")
+    assert "tasks must be among those of training, got 'mars'" in refused(capsys, "predict", "m.thresher", "mars.csv")
     (files / "none.csv").write_text("town,noise,hours,sleep\nA,1,1,1\n")
     assert "school" in refused(capsys, "predict", "m.thresher", "none.csv")
 
@@ -345,7 +345,7 @@ def test_a_penalty_that_chooses_itself_is_told(files, method, option, capsys):
     assert run(*line) == 0
     model = load_model("m.thresher")
     assert getattr(model, option) == "auto"
-    assert f"least progressive loss is {option} = {model.penalty_:.4g}." in capsys.readouterr().err
+    assert f"smallest progressive loss is {option} = {model.penalty_:.4g}." in capsys.readouterr().err
     section = json.loads((files / "r.json").read_text())["sections"]["model"]
     assert section["figures"]["penalty"] == model.penalty_
     assert f"Its penalty is {option} = " in section["says"]

@@ -314,7 +314,7 @@ def test_models_without_a_common_start_are_not_merged(blobs):
     """Cluster 0 of one is not cluster 0 of the other."""
     X, _ = blobs
     a, b = (SparseKMeans(4, random_state=0).partial_fit(part) for part in (X[:150], X[150:]))
-    with pytest.raises(ValueError, match=r"merge_models: SparseKMeans needs the start of the models, .*; give start\."):
+    with pytest.raises(ValueError, match=r"merge_models: to match their clusters, .*; give start\."):
         merge_models([a, b])
     init = start_of(X, "euclidean")  # the same centres for all: a start in common
     a, b = (SparseKMeans(4, init=init, batch_size=1000).partial_fit(part) for part in (X[:150], X[150:]))
@@ -340,7 +340,7 @@ def test_features_of_other_names_are_not_merged(blobs):
     init = start_of(blobs[0], "euclidean")
     a = SparseKMeans(4, init=init).partial_fit(frame)
     b = SparseKMeans(4, init=init).partial_fit(frame[list("bacdefgh")])
-    with pytest.raises(ValueError, match=r"merge_models: the models must know their features by the same names"):
+    with pytest.raises(ValueError, match=r"merge_models: the models must have the same feature names"):
         merge_models([a, b])
 
 

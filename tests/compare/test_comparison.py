@@ -250,7 +250,7 @@ def test_without_matplotlib_a_sentence_says_so(found, monkeypatch):
         (lambda c: Comparison.from_scores({}), "scores must be a dict that is not empty, got {}."),
         (
             lambda c: Comparison.from_scores({"a": [1, 2], "b": [1]}),
-            "Comparison.from_scores: all must have as many runs, got [1, 2].",
+            "Comparison.from_scores: all learners must have the same number of runs, got [1, 2].",
         ),
         (
             lambda c: Comparison.from_scores({"a": [1, np.nan]}),
@@ -258,7 +258,7 @@ def test_without_matplotlib_a_sentence_says_so(found, monkeypatch):
         ),
         (
             lambda c: Comparison.from_scores({"a": [1, 2]}, lower_is_better=["x"]),
-            "Comparison.from_scores: lower_is_better names no measure: ['x'].",
+            "Comparison.from_scores: lower_is_better must name measures, got ['x'].",
         ),
         (
             lambda c: Comparison.from_scores({"a": [1, 2]}, test_ratio=-1),

@@ -48,7 +48,7 @@ def test_the_most_frequent_come_first_and_earlier_ones_among_equals():
 
 def test_the_table_reads_well():
     assert str(_found()).splitlines() == [
-        "10 runs on 1,000 of 2,000 rows: 3.1 of 5 features chosen in the mean, 3 in at least 80% of the runs",
+        "10 runs on 1,000 of 2,000 rows: 3.1 of 5 features chosen on average, 3 in at least 80% of the runs",
         "",
         "feature                         chosen  sign",
         "$second$                          100%     -",

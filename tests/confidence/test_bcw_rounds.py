@@ -201,7 +201,7 @@ def test_what_cannot_be_asked_is_refused_and_changes_nothing(problem, monkeypatc
     for rows, labels, said in ((X[:, :-1][:, [0] * 40], y, "features"), (X, y + 5, "among classes"), (wrong, y, "NaN")):
         with pytest.raises(ValueError, match=said):
             reference.play(model, rows, labels)
-    with pytest.raises(FloatingPointError, match="BCWClassifier: the weights outgrew floating point in a round"):
+    with pytest.raises(FloatingPointError, match="BCWClassifier: the weights overflowed in a round"):
         reference.play(model.set_params(C=1e200), 1e60 * X, y)
     assert pickle.dumps(model.state_) == before
 

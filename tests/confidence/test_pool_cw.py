@@ -252,7 +252,7 @@ def test_a_batch_that_is_refused_changes_nothing_when_the_sums_change_their_unit
     before = model.state_.copy()
     assert before.view(0)["scale"][0] < 1e-60
     assert before.view(0)["pull"][10:20].any()
-    with pytest.raises(FloatingPointError, match="PoolCWClassifier: the weights outgrew floating point at row 16"):
+    with pytest.raises(FloatingPointError, match="PoolCWClassifier: the weights overflowed at row 16"):
         model.partial_fit(sparse.csr_array(bad), y[16:40], sample_weight=weight)
     assert_same_bits(model.state_, before)
     model.partial_fit(sparse.csr_array(X[16:40]), y[16:40])
@@ -264,7 +264,7 @@ def test_parameters_that_shape_the_pool_cannot_change_under_way(name):
     X, y = stream()
     model = PoolCWClassifier(3, cost=0.5, batch_size=40).fit(X, y)
     model.set_params(**{name: {"n_features_to_select": 4, "pool": 2, "scout": True, "cost": 0.4}[name]})
-    with pytest.raises(ValueError, match="was changed since the fit"):
+    with pytest.raises(ValueError, match="has changed since the last fit"):
         model.partial_fit(X, y)
 
 
@@ -295,7 +295,7 @@ def test_steps_are_batches_and_need_a_size():
 
 
 def test_a_fit_without_any_value_says_so():
-    with pytest.warns(ConvergenceWarning, match=r"PoolCWClassifier: no feature is in use, all weights are 0\.$"):
+    with pytest.warns(ConvergenceWarning, match=r"PoolCWClassifier: all weights are 0, so no feature is in use\.$"):
         PoolCWClassifier(3, cost=0.5).fit(np.zeros((4, 3)), [0, 1, 0, 1])
 
 

@@ -131,7 +131,7 @@ def test_what_does_not_add_up_is_refused_and_left_to_passes(options, said):
     X, y, _ = planted(2)
     model = reference.begun(learner(**options), X.shape[1], [0, 1])
     before = pickle.dumps(model.state_)
-    with pytest.raises(ValueError, match=f'PoolCWClassifier: {said}, got .*; mode="passes" takes it'):
+    with pytest.raises(ValueError, match=f'PoolCWClassifier: {said}, got .*; mode="passes" supports it'):
         reference.play(model, X, y)
     assert pickle.dumps(model.state_) == before
     assert not model._prefers_sums
@@ -148,7 +148,7 @@ def test_nothing_changes_before_the_end(monkeypatch):
         total = steps.send(total).answer(X, y, None)
     assert pickle.dumps(model.state_) == before
     steps.close()
-    with pytest.raises(FloatingPointError, match="PoolCWClassifier: the weights outgrew floating point in a round"):
+    with pytest.raises(FloatingPointError, match="PoolCWClassifier: the weights overflowed in a round"):
         reference.play(model.set_params(C=1e200), 1e90 * X, y)
     assert pickle.dumps(model.state_) == before
 

@@ -282,7 +282,7 @@ def test_parameters_that_shape_the_state_cannot_change_under_way():
     X, y, _ = next(batches(1))
     for change in ({"n_features_to_select": 4}, {"n_groups": 1}):
         model = model_of().partial_fit(X, y, classes=[-1, 1])
-        with pytest.raises(ValueError, match="SBCWClassifier: a parameter that decides what is learned was changed"):
+        with pytest.raises(ValueError, match="SBCWClassifier: a parameter that affects training has changed"):
             copy.deepcopy(model).set_params(**change).partial_fit(X, y)
     with pytest.raises(ValueError, match=r"SBCWClassifier: sigma must be a number above 0, got 0\."):
         SBCWClassifier(sigma=0).fit(X, y)
@@ -293,7 +293,7 @@ def test_a_batch_that_is_refused_leaves_the_bits(monkeypatch):
     X, y, _ = next(batches(1))
     model = model_of().partial_fit(X, y, classes=[-1, 1])
     before = {name: a.tobytes() for name, a in model.state_.arrays.items()}
-    with pytest.raises(FloatingPointError, match="SBCWClassifier: the weights outgrew floating point"):
+    with pytest.raises(FloatingPointError, match="SBCWClassifier: the weights overflowed"):
         model.set_params(C=1e120).partial_fit(X * 1e99, y)
     assert {name: a.tobytes() for name, a in model.state_.arrays.items()} == before
 

@@ -240,6 +240,6 @@ def test_a_batch_that_is_refused_leaves_the_measures(model, monkeypatch):
         raise FloatingPointError
 
     monkeypatch.setattr(type(model._learner_now()), "learn_batch", refuse)
-    with pytest.raises(FloatingPointError, match="the weights outgrew floating point"):
+    with pytest.raises(FloatingPointError, match="the weights overflowed"):
         model.partial_fit(np.hstack([X[100:], X[100:]]), y[100:], grow=True)
     assert_same_bits(model.state_, before)

@@ -150,7 +150,7 @@ def test_the_command_line_says_what_a_device_is_not_for(table, capsys, here, mon
     assert "--device must be cpu or cuda" in refused(capsys, *train, "lssvc", "--device", "gpu")
     monkeypatch.setattr(_gate, "find_device", lambda name: here)
     said = refused(capsys, *train, "arow", "--device", "cuda")
-    assert "not for arow, which learns on the CPU; it is for" in said
+    assert "does not work with arow, which learns on the CPU; it works with" in said
     assert "lssvc" in said
     assert "--engine" in refused(capsys, *train, "lssvc", "--device", "cuda", "--engine", "serial")
     assert main([*train, "arow", "--model", "m.thresher", "--quiet"]) == 0

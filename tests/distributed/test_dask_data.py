@@ -192,7 +192,7 @@ def test_what_a_cluster_holds_is_read_there(cluster, rows):
     held = [(cluster.persist(blocks), labels), (cluster.persist(blocks) * 1, labels), (cluster.persist(frame), "cured")]
     for data, beside in (*held, (blocks, cluster.persist(labels))):
         with pytest.raises(
-            distributed.ShardError, match=r"1 of 3' was lost: a Dask cluster holds its rows, .*\"dask\""
+            distributed.ShardError, match=r"1 of 3' was lost: its rows are on a Dask cluster, .*\"dask\""
         ):
             distributed.fit(AROWClassifier(), data, beside)
     here = distributed.fit(AROWClassifier(), blocks_of(X, y))
@@ -236,7 +236,7 @@ def test_refusals(rows):
         distributed.fit(AROWClassifier(), lazy, y[1:])
     with pytest.raises(ValueError, match=r"weight must be an array of one dimension"):
         distributed.fit(AROWClassifier(), lazy, y, weight="w")
-    with pytest.raises(ValueError, match=r"features is about data frames"):
+    with pytest.raises(ValueError, match=r"features must be left out, because a Dask array"):
         distributed.fit(AROWClassifier(), lazy, y, features=["a"])
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdef")).assign(cured=[None, *y[1:]]), npartitions=3)
     with pytest.raises(ValueError, match=r"y must name a column of the data frame, got 'ill'; the columns are a, b"):

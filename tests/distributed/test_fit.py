@@ -194,7 +194,7 @@ def test_it_stops_when_asked():
         ({"engine": "slurm"}, "fit: engine must be"),
         ({"n_rounds": 0}, "fit: n_rounds must be"),
         ({"mode": "fast"}, "fit: mode must be"),
-        ({"mode": "sums"}, "AROWClassifier has no sums"),
+        ({"mode": "sums"}, "AROWClassifier cannot be computed from sums"),
         ({"shards": []}, "got an empty list"),
         ({"shards": 7}, "fit: shards must be files"),
         ({"reading": {"target": 0}}, "fit: reading must be None for arrays in memory, got {'target': 0}"),
@@ -401,7 +401,7 @@ def test_labels_of_one_kind_in_two_types_are_labels():
     y = np.arange(600) % 2
     found = distributed.fit(AROWClassifier(), [(X[:300], y[:300]), (X[300:], y[300:].astype(object))])
     assert_array_equal(found.classes_, [0, 1])
-    with pytest.raises(ValueError, match="all numbers, or all words"):
+    with pytest.raises(ValueError, match="all numbers, or all text"):
         distributed.fit(AROWClassifier(), [(X[:300], y[:300]), (X[300:], y[300:].astype(str))])
 
 

@@ -148,10 +148,10 @@ def test_files_that_are_no_checkpoint_are_never_deleted(tmp_path):
     reading = {"format": "svmlight"}
     distributed.fit(AROWClassifier(), data, reading=reading, checkpoint=tmp_path / "day")
     assert {path.name for path in tmp_path.iterdir()} == {*(path.name for path in data), "day.mean-1"}
-    with pytest.raises(ValueError, match=r"day.total-0 is there and is no checkpoint of rounds over shards"):
+    with pytest.raises(ValueError, match=r"day.total-0 exists and is not a checkpoint of rounds over shards"):
         distributed.fit(AROWClassifier(), data, reading=reading, checkpoint=data[0])
     save_model(AROWClassifier().fit([[0.0], [1.0]], [0, 1]), tmp_path / "model")
-    with pytest.raises(ValueError, match="model is there and is no checkpoint"):
+    with pytest.raises(ValueError, match="model exists and is not a checkpoint"):
         distributed.fit(AROWClassifier(), data, reading=reading, checkpoint=tmp_path / "model")
 
 
@@ -208,7 +208,7 @@ def test_a_damaged_record_is_told_in_a_sentence(tmp_path, change):
     with pytest.raises(ValueError, match="c: the checkpoint, or a file beside it, is damaged"):
         distributed.fit(AROWClassifier(), some_shards(), n_rounds=3, checkpoint=path, resume=True)
     path.write_bytes(b"junk")
-    with pytest.raises(ValueError, match="is there and is no checkpoint"):
+    with pytest.raises(ValueError, match="exists and is not a checkpoint"):
         distributed.fit(AROWClassifier(), some_shards(), n_rounds=3, checkpoint=path, resume=True)
 
 

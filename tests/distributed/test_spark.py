@@ -268,7 +268,7 @@ def test_refusals_at_the_door(spark, blocks):
         distributed.fit(AROWClassifier(), frame, "target", engine=spark)
     with pytest.raises(ValueError, match=r"column 'when' holds neither numbers nor text, but timestamp"):
         distributed.fit(AROWClassifier(), frame.withColumn("when", current_timestamp()), "label", engine=spark)
-    with pytest.raises(ValueError, match=r"column 'whole' holds whole rows; say features='whole'"):
+    with pytest.raises(ValueError, match=r"column 'whole' holds whole rows; pass features='whole'"):
         distributed.fit(AROWClassifier(), frame.withColumn("whole", array("f0", "f1")), "label", engine=spark)
     twice = frame.toDF(*["f"] * 2, *frame.columns[2:])
     with pytest.raises(ValueError, match=r"^fit: 2 columns of the data frame are named 'f'; rename them.$"):
@@ -293,7 +293,7 @@ def test_a_session_that_was_opened_here_leaves_no_settings_to_the_next_one(tmp_p
     ours, left, refusals = map(json.loads, told.stdout.splitlines()[-3:])
     assert ours == ["thresher", "0", "FATAL", "FATAL"]
     assert left == ["pyspark-shell", None, None, "INFO"]
-    assert refusals == ["fit: the Spark session has been stopped; make a new one, and the data frame anew."] * 2
+    assert refusals == ["fit: the Spark session has been stopped; create a new session, and the data frame again."] * 2
 
 
 _SESSIONS = """

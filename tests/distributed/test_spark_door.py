@@ -36,7 +36,7 @@ def test_other_masters_are_not(master):
 
 
 def test_spark_is_the_session_that_is_active():
-    with pytest.raises(ValueError, match=r'engine="spark" is the active session, and there is none; make one, or give'):
+    with pytest.raises(ValueError, match=r'engine="spark" needs an active session, and there is none; start one, or'):
         engine_of("spark")
 
 
@@ -49,7 +49,7 @@ def test_without_pyspark_one_sentence_tells_what_to_install(monkeypatch, engine)
 
 def test_a_session_of_spark_connect_is_refused():
     Remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
-    with pytest.raises(ValueError, match=r"a Spark engine is a session on the driver, not one of Spark Connect"):
+    with pytest.raises(ValueError, match=r"the Spark session must be one on the driver, not one of Spark Connect"):
         distributed.fit(AROWClassifier(), [(np.eye(2), [0, 1])], engine=Remote())
 
 

@@ -1,4 +1,4 @@
-"""The prose of the pages: sentences of a length that can be read at one go, and no phrase that says nothing."""
+"""The prose of the pages and of the package: short sentences on pages, and no phrases that we do not want anywhere."""
 
 from __future__ import annotations
 
@@ -42,6 +42,40 @@ FORBIDDEN = (
     "blazing",
     "state-of-the-art",
     "seamless",
+)
+FORBIDDEN_IN_THE_PACKAGE = (  # in messages, help texts, docstrings and comments; each has a plainer form
+    "outgrow floating",
+    "outgrew floating",
+    "be content with",
+    "nobody says",
+    "nobody knows",
+    "nobody answers",
+    "somebody asks",
+    "anybody",
+    "whoever",
+    "errs on",
+    "would err ",
+    "one at least",
+    "made to measure",
+    "has no meaning",
+    "is not there:",
+    "does the talking",
+    "came to nothing",
+    "gone on with",
+    "goes on from",
+    "best there is",
+    "smallest there is",
+    "mind that",
+    "hopes for",
+    "as good as none",
+    "was asked for",
+    "as asked.",
+    "is no file",
+    "is no address",
+    "are no tables",
+    "taken for missing",
+    "features at most",
+    "is about files",
 )
 
 
@@ -91,6 +125,24 @@ def test_the_front_page_has_at_most_120_lines():
 def test_no_page_has_a_forbidden_phrase(page):
     text = " ".join(page.read_text("utf-8").split()).lower()
     assert not [phrase for phrase in FORBIDDEN if phrase.lower() in text]
+
+
+def package_texts() -> Iterator[tuple[str, str]]:
+    """The source of the package in one line per file, without the marks between the lines of a text."""
+    package = ROOT / "src" / "thresher"
+    for file in sorted(file for file in package.rglob("*") if file.suffix in {".py", ".html", ".js"}):
+        text = re.sub(r"[\"']\s+[rf]*[\"']|\n\s*#\s", " ", file.read_text("utf-8"))
+        yield file.relative_to(ROOT).as_posix(), " ".join(text.split()).lower()
+
+
+def test_no_text_of_the_package_has_a_forbidden_phrase():
+    found = [(file, phrase) for file, text in package_texts() for phrase in FORBIDDEN_IN_THE_PACKAGE if phrase in text]
+    assert not found
+
+
+def test_texts_of_the_package_are_found_over_several_lines():
+    learners = dict(package_texts())["src/thresher/_estimators/_online_linear.py"]
+    assert 'got "balanced", because one batch does not show how often the classes occur.' in learners
 
 
 def test_sentences_are_found_where_they_end():

@@ -120,7 +120,7 @@ def test_a_penalty_changed_under_way_counts_from_then_on(problem, form):
 
 def test_groups_that_share_columns_are_refused_and_the_way_out_is_named(problem):
     for estimator, other in ((GroupFOBOSClassifier, "GroupRDAClassifier"), (GroupFOBOSRegressor, "GroupRDARegressor")):
-        with pytest.raises(ValueError, match=rf"{estimator.__name__}: groups must not share columns; {other} takes"):
+        with pytest.raises(ValueError, match=rf"{estimator.__name__}: groups must not share columns; {other} supports"):
             estimator([[0, 1], [1, 2]]).fit(*problem)
 
 
@@ -128,7 +128,7 @@ def test_whether_steps_are_made_up_for_one_by_one_cannot_change_under_way(proble
     X, y = problem
     model = learner(GroupFOBOSClassifier, "hinge").fit(X, y)
     model.set_params(l1_weight=0.5)
-    with pytest.raises(ValueError, match="was changed since the fit"):
+    with pytest.raises(ValueError, match="has changed since the last fit"):
         model.partial_fit(X, y)
 
 

@@ -103,7 +103,7 @@ def test_encoders_hand_over_their_columns(tmp_path):
         ([[0, -1]], r"groups must hold columns of X, from 0 to 5, got -1"),
         ([[0, 1], []], r"but group 1 is empty"),
         ([[0, 1], [2, 2]], r"but group 1 names column 2 twice"),
-        ([[0, 1], 2], r"lists of columns throughout"),
+        ([[0, 1], 2], r"either lists of columns or one label per column"),
         ([[0.5, 1]], r"numbers of columns, or their names"),
         ([["a=1", "z"]], r"groups must name columns of X, got 'z'"),
         ([0, 0, 1], r"one label per column, got 3 for 6 columns"),
@@ -143,7 +143,7 @@ def test_groups_cannot_change_under_way_but_equal_ones_may_come(frame):
     model = GroupRDAClassifier([[0, 1], [2, 3]], random_state=0).fit(X, y)
     model.set_params(groups=[[0, 1], [2, 3]]).partial_fit(X, y)
     for other in ([[0, 1], [2, 4]], None, [[0, 1], [2, 3], [4]]):
-        with pytest.raises(ValueError, match="was changed since the fit"):
+        with pytest.raises(ValueError, match="has changed since the last fit"):
             model.set_params(groups=other).partial_fit(X, y)
     assert model.set_params(groups=None).fit(X, y).groups_.names is None
 

@@ -145,7 +145,7 @@ def test_gradient_sums_and_rounds_of_shards_add_up(model):
     if model.penalty == "l21":
         shrunk = np.maximum(1 - model.alpha / np.linalg.norm(mean, axis=1), 0)[:, None] * mean
         assert_allclose(merged.coef_.T, -model.eta0 * np.sqrt(view["n_rounds"]) * shrunk, rtol=1e-11)
-    with pytest.raises(ValueError, match="models must know the same tasks"):
+    with pytest.raises(ValueError, match="models must have the same tasks"):
         merge_models([shards[0], learn(model, X, y, tasks[::-1])])
 
 
@@ -289,7 +289,7 @@ def test_what_is_wrong_with_tasks_and_rounds_is_said_in_one_sentence():
         ({"tasks": [0, 1] * 3}, "tasks must be text as before, got int64"),
         ({"tasks": [0.5, 1] * 3}, "tasks must be whole numbers or text, got float64"),
         ({"tasks": [None, "a"] * 3}, "tasks must be whole numbers or text, got object"),
-        ({"tasks": None}, "tasks must be given, one per row, because the model knows 2 tasks"),
+        ({"tasks": None}, "tasks must be given, one per row, because the model was trained on 2 tasks"),
         ({"round_ids": [4, 4, 4, 5, 5, 5]}, "round_ids must name a task once in a round, got task 'a' again in row 2"),
         ({"round_ids": [3, 4, 4, 5, 5, 6]}, "round_ids must name a task once in a round, got task 'a' again in row 0"),
         ({"round_ids": [4, 4, 5, 5, 6]}, "round_ids must have one entry per row"),
@@ -301,7 +301,7 @@ def test_what_is_wrong_with_tasks_and_rounds_is_said_in_one_sentence():
     for said, words in (
         (None, "tasks must be given"),
         (["a"] * 5, "tasks must have one entry per row"),
-        (["a"] * 5 + ["c"], "tasks must be among those it learned, got 'c'"),
+        (["a"] * 5 + ["c"], "tasks must be among those of training, got 'c'"),
     ):
         with pytest.raises(ValueError, match=who + words):
             model.predict(X, said)
@@ -331,7 +331,7 @@ def test_weights_that_outgrow_floating_point_are_refused_and_nothing_has_changed
     model = learn(cls(eta0=0.1), X, y, tasks)
     before, known = bits(model.state_), model.tasks_.copy()
     wild = sparse.csr_array(np.full((200, 7), 1e60))
-    with pytest.raises(FloatingPointError, match=r"outgrew floating point at row \d+; scale .* smaller eta0"):
+    with pytest.raises(FloatingPointError, match=r"overflowed at row \d+; scale .* smaller eta0"):
         model.partial_fit(wild, np.full(200, 1e60), tasks=np.tile(["oak", "yew"], 100))
     assert bits(model.state_) == before
     assert_array_equal(model.tasks_, known)

@@ -186,7 +186,7 @@ def test_a_refused_batch_of_the_squared_loss_leaves_no_trace():
     X, codes, _ = stream(60)
     model = make(loss="squared").partial_fit(sparse.csr_array(X), codes, classes=np.arange(4))
     before = model.state_.copy()
-    with pytest.raises(FloatingPointError, match="SharedRDAClassifier: the weights outgrew floating point at row"):
+    with pytest.raises(FloatingPointError, match="SharedRDAClassifier: the weights overflowed at row"):
         model.partial_fit(sparse.csr_array(np.full((50, 11), 1e80)), np.zeros(50, int))
     assert_same_bits(model.state_, before)
 

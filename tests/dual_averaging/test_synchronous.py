@@ -296,11 +296,11 @@ def test_as_many_rounds_as_fit_would_make_steps():
     [
         (
             L1RDAClassifier(eta0="auto"),
-            'L1RDAClassifier: eta0 must be a number and scale False with mode="sums"; mode="passes" takes both.',
+            'L1RDAClassifier: eta0 must be a number and scale False with mode="sums"; mode="passes" supports both.',
         ),
         (
             L1RDAClassifier(debias=True),
-            'L1RDAClassifier: debias must be False with mode="sums", got True; mode="passes" takes it.',
+            'L1RDAClassifier: debias must be False with mode="sums", got True; mode="passes" supports it.',
         ),
         (
             L1RDAClassifier(eta0=1.0, average=True),
@@ -335,7 +335,7 @@ def test_weights_that_outgrow_floating_point_are_refused_and_leave_the_model_alo
     model = begun(L1RDARegressor(eta0=1e100), X, y)
     run_round(model, facts_of(X, y), [(X, y, None)])
     before = pickle.loads(pickle.dumps(model.state_))
-    with pytest.raises(FloatingPointError, match=r"L1RDARegressor: the weights outgrew floating point .* eta0\)\."):
+    with pytest.raises(FloatingPointError, match=r"L1RDARegressor: the weights overflowed .* eta0\)\."):
         run_round(model, facts_of(X, y), [(X, y, None)])
     assert_same_bits(model.state_, before)
 

@@ -280,7 +280,7 @@ def test_a_batch_that_outgrows_floating_point_is_refused_and_leaves_no_trace(reg
     bad = np.zeros((70, 12))
     bad[:, 2] = 1e90
     bad[:, 5] = np.arange(70) - 3
-    advice = rf"{estimator.__name__}: the weights outgrew floating point .*scale the features.*{model._shorter_steps}"
+    advice = rf"{estimator.__name__}: the weights overflowed .*scale the features.*{model._shorter_steps}"
     with pytest.raises(FloatingPointError, match=advice):
         model.partial_fit(form(bad), np.full(70, 1e90) * (-1.0) ** np.arange(70))
     for name, array in before.items():

@@ -238,7 +238,7 @@ def test_names_from_anywhere_cannot_leave_their_quotes(tmp_path):
         ({"to": "pmml"}, "to must be one of onnx, sql, json, c, got 'pmml'"),
         ({"to": "c", "table": "x"}, "table is for sql only"),
         ({"to": "sql", "name": "x"}, "name is for c only"),
-        ({"to": "c", "name": "a b"}, "name must be a name of C"),
+        ({"to": "c", "name": "a b"}, "name must be a C identifier"),
     ],
 )
 def test_options_of_other_targets_are_refused(options, sentence):
@@ -259,7 +259,7 @@ def test_columns_may_have_any_name_but_those_of_outputs_in_onnx():
     X, onnx = np.random.default_rng(0).normal(size=(60, 2)), pytest.importorskip("onnx")
     made = thresher.export(PAClassifier().fit(pd.DataFrame(X, columns=["v0", "k 1"]), X[:, 0] > 0), to="onnx")
     assert [each.name for each in onnx.load_from_string(made).graph.input] == ["v0", "k 1"]
-    with pytest.raises(ValueError, match="onnx has no room for a column of the name 'scores'"):
+    with pytest.raises(ValueError, match="the column name 'scores' is reserved"):
         thresher.export(PAClassifier().fit(pd.DataFrame(X, columns=["a", "scores"]), X[:, 0] > 0), to="onnx")
 
 

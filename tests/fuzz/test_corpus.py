@@ -173,7 +173,7 @@ def test_a_model_whose_record_is_damaged_does_not_pass_for_a_finished_run(tmp_pa
     model.record_[entry] = 7.5
     save_model(model, "model")
     assert main(typed) == 2
-    assert capsys.readouterr().err == "thresher: model: what the model file says of its training is damaged.\n"
+    assert capsys.readouterr().err == "thresher: model: the training record in the model file is damaged.\n"
 
 
 def test_nothing_shrinks_to_nothing():

@@ -135,7 +135,7 @@ def test_models_without_such_parts_are_refused():
         def decision_function(self, X):
             return super().decision_function(X) ** 2
 
-    with pytest.raises(ValueError, match="the scores of Squared are not the sum of such parts"):
+    with pytest.raises(ValueError, match="the scores of Squared are not a sum of contributions"):
         contributions(Squared(random_state=0).fit(X, y > 0), X)
 
 

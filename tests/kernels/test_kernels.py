@@ -207,7 +207,7 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
 def test_what_goes_wrong_in_a_block_is_said(monkeypatch):
     monkeypatch.setattr(_blocks, "_TILE", 2)
     monkeypatch.setattr(_blocks, "_VALUES", 10)
-    with pytest.raises(ValueError, match="Polynomial: values of degree 9 leave the range"):
+    with pytest.raises(ValueError, match="Polynomial: values of degree 9 overflow"):
         Polynomial(9, 1.0)(np.full((7, 2), 1e50))
 
 
@@ -327,13 +327,13 @@ def test_kernels_of_others_are_not_kept():
         (lambda: RBF("auto"), r"RBF: gamma must be"),
         (lambda: Polynomial(degree=0), r"Polynomial: degree must be an integer of at least 1, got 0\."),
         (lambda: Polynomial(coef0=-1.0), r"Polynomial: coef0 must be a number of at least 0, got -1.0\."),
-        (lambda: Polynomial(9, 1.0)(np.full((1, 2), 1e50)), r"Polynomial: values of degree 9 leave the range"),
+        (lambda: Polynomial(9, 1.0)(np.full((1, 2), 1e50)), r"Polynomial: values of degree 9 overflow"),
         (lambda: RBF()(X, Z), r'RBF: gamma must be a number .* got "scale"; settled\(X\)'),
         (lambda: WeightedSum([RBF()])(X, Z), r'RBF: gamma must be a number .* got "scale"; settled\(X\)'),
         (lambda: Linear(features="a")(X, Z), r"Linear: features must be numbers of columns .*, got 'a'; settled\(X\)"),
         (lambda: Scaled(Linear(features="a"))(X, Z), r"Linear: features must be numbers of columns"),
         (lambda: Linear(features=[]), r"Linear: features must be None, a column of X .*, got \(\)\."),
-        (lambda: Linear(features=[1, 1]), r"Linear: features must be .* without repeats, got \(1, 1\)\."),
+        (lambda: Linear(features=[1, 1]), r"Linear: features must be .* list of different columns, got \(1, 1\)\."),
         (lambda: Linear(features=-1), r"Linear: features must be .*, got \(-1,\)\."),
         (lambda: Linear(features=True), r"Linear: features must be .*, got \(True,\)\."),
         (lambda: Linear(features=1.5), r"Linear: features must be .*, got 1.5\."),

@@ -107,5 +107,5 @@ def test_small_units():
 
 def test_a_class_without_weight_is_refused():
     X, y, _ = rows(30, 3)
-    with pytest.raises(ValueError, match="sample_weight must be above zero for a row of every class at least"):
+    with pytest.raises(ValueError, match="sample_weight must be above zero for at least one row of every class"):
         LogisticClassifier().fit(X, y, sample_weight=y * 1.0)

@@ -264,7 +264,9 @@ def test_a_kernel_that_is_not_positive_definite_is_refused_in_words(problem):
 
 
 def test_a_precomputed_kernel_below_0_on_its_diagonal_is_refused(problem):
-    with pytest.raises(ValueError, match=r"^LSSVC: a precomputed kernel must have no entry below 0 on its diagonal\.$"):
+    with pytest.raises(
+        ValueError, match=r"^LSSVC: a precomputed kernel must not have negative entries on its diagonal\.$"
+    ):
         LSSVC(kernel="precomputed").fit(-np.eye(60), problem[1])
 
 

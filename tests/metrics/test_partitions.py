@@ -66,7 +66,7 @@ def test_many_parts_take_no_table_of_all_pairs():
         ([0, 1], [0], r"labels_true and labels_pred must be labels of the same rows, got 2 and 1\.$"),
         ([], [], r"labels_true must have at least one label, got none\.$"),
         ([0, 1], [[0], [1]], r"labels_pred must be one label per row, got an array of shape \(2, 1\)\.$"),
-        ([[1], [1, 2]], [0, 1], r"labels_true must be numbers or words, got lists among them\.$"),
+        ([[1], [1, 2]], [0, 1], r"labels_true must be numbers or text, got lists\.$"),
     ],
 )
 def test_labels_of_other_rows_are_refused(first, second, message):

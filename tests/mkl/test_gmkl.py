@@ -468,7 +468,7 @@ def test_a_search_that_would_take_minutes_ends(rows, monkeypatch):
     monkeypatch.setattr("thresher.mkl._weight_search._MOVES", 50)
     X, _ = rows
     model = GMKLRegressor(KERNELS, C=1e50, epsilon=1e-99, tol=1e-12)
-    with pytest.warns(ConvergenceWarning, match=r"machines, more than tol=1e-12; lower C, or be content with less\."):
+    with pytest.warns(ConvergenceWarning, match=r"machines, more than tol=1e-12; lower C, or raise tol\."):
         model.fit(X, X[:, 0])
     lower, upper = model.bounds_[0]
     assert lower < upper < np.inf

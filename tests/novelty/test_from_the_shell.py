@@ -58,7 +58,7 @@ def test_train_predict_and_report(files, method, capsys):
 def test_a_class_that_looks_like_the_label_of_outliers_is_refused_with_a_way_out(files, capsys):
     assert main(["train", "binary.csv", "--method", "snd"]) == 2
     said_so = capsys.readouterr().err
-    assert "got the one class 1.0 beside -1; if that label is a class, give another --outlier-label" in said_so
+    assert "got the one class 1.0 besides -1; if that label is a class, give another --outlier-label" in said_so
     assert main(["train", "binary.csv", "--method", "snd", "--outlier-label", "9"]) == 0
 
 

@@ -142,7 +142,7 @@ def test_a_refused_batch_leaves_no_trace():
         before = bits(model.state_)
         bad = np.zeros((5, X.shape[1]))
         bad[:, 3] = 1e100
-        with pytest.raises(FloatingPointError, match="outgrew floating point at row"):
+        with pytest.raises(FloatingPointError, match="overflowed at row"):
             model.partial_fit(sparse.csr_array(bad), list("abcab"), sample_weight=[1.0, 1.0, 1.0, 1e100, 1e100])
         assert bits(model.state_) == before
 

@@ -155,10 +155,10 @@ def test_refusals_name_the_rule(model, moons):
     refused(r'coupling must be a number above 1( or "auto")?, got 1\.0\.', coupling=1.0)
     refused(r"reject must be True or False, got 1\.", reject=1)
     refused(r"outlier_label must be a label, a whole number or text or None, got 0\.5\.", outlier_label=0.5)
-    refused(r"outlier_label must be a label where reject=True, got None\.", outlier_label=None)
-    beside = "y must hold at least two classes beside outlier_label, got"
-    refused(f"{beside} the one class 1 beside 0;", y % 2, outlier_label=0)
-    refused(f"{beside} no class beside -1;", np.full(300, -1))
+    refused(r"outlier_label must be a label if reject=True, got None\.", outlier_label=None)
+    beside = "y must hold at least two classes besides outlier_label, got"
+    refused(f"{beside} the one class 1 besides 0;", y % 2, outlier_label=0)
+    refused(f"{beside} no class besides -1;", np.full(300, -1))
     refused(r"y must hold at least two classes, got one class: 2\.", np.full(300, 2))
     refused(r"class_weight must name classes among \[0, 1, -1\], got 7\.", class_weight={7: 1.0})
     if hasattr(model, "nu"):
@@ -237,7 +237,7 @@ def test_names_of_features_are_checked(moons):
 @over_all
 def test_a_word_for_outliers_among_numbers_is_refused(model):
     X, y = make_novelty(60, outliers=0.0, random_state=0)
-    words = r"outlier_label must be a whole number where labels are numbers, got 'unknown'\.$"
+    words = r"outlier_label must be a whole number if labels are numbers, got 'unknown'\.$"
     with pytest.raises(ValueError, match=words):
         clone(model).set_params(outlier_label="unknown").fit(X, y)
 

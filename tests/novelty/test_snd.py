@@ -194,7 +194,7 @@ def test_rows_of_weight_0_are_absent_and_whole_weights_are_repeats():
     without = SNDClassifier(**params).fit(X[weight > 0], y[weight > 0])
     assert_array_equal(weighted.class_scores(X), without.class_scores(X))
     assert_array_equal(weighted.support_, np.flatnonzero(weight)[without.support_])
-    with pytest.raises(ValueError, match="sample_weight must be above zero for a row of every class"):
+    with pytest.raises(ValueError, match="sample_weight must be above zero for at least one row of every class"):
         SNDClassifier(**params).fit(X, y, sample_weight=(y != "a").astype(float))
 
 
@@ -208,7 +208,7 @@ def test_a_kernel_matrix_that_does_not_fit_is_made_row_by_row():
 def test_rows_around_the_origin_have_no_linear_solution_and_it_says_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
-    with pytest.warns(ConvergenceWarning, match=r"SNDClassifier: all weights are as good as 0: .* surround the origin"):
+    with pytest.warns(ConvergenceWarning, match=r"SNDClassifier: all weights are nearly 0, .* surround the origin"):
         model = SNDClassifier(0.5, kernel="linear").fit(X, y)
     assert model.norms_.max() < 1e-2
     with warnings.catch_warnings():

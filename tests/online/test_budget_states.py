@@ -181,7 +181,7 @@ def test_another_budget_under_way_is_refused_and_a_new_fit_takes_it(cls):
     for again in (model, pickle.loads(pickle.dumps(model))):
         again.set_params(n_features_to_select=5)
         for act in (lambda m=again: m.partial_fit(X, y), lambda m=again: m.predict(X), lambda m=again: m.coef_):
-            with pytest.raises(ValueError, match=f"{cls.__name__}: a parameter .* was changed since the fit"):
+            with pytest.raises(ValueError, match=f"{cls.__name__}: a parameter .* has changed since the last fit"):
                 act()
         assert len(again.fit(X, y).support_) == 5
 

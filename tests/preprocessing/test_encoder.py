@@ -268,7 +268,7 @@ def test_missing_numbers_are_the_mean_behind_a_scaler(table):
         ({"max_categories": 0}, "max_categories must be None or an integer of at least 1, got 0."),
         (
             {"missing": "error"},
-            'a number is missing in row 2, column \'age\'; missing="zero" or missing="indicator" takes it.',
+            'a number is missing in row 2, column \'age\'; use missing="zero" or missing="indicator".',
         ),
         (
             {"max_categories": 3},

@@ -96,5 +96,5 @@ def test_groups_in_use_are_named_and_the_strongest_first(table):
     assert found[0].strength == pytest.approx(np.linalg.norm(model.coef_[:, places]))
     loose = prepared(GroupRDAClassifier([["town"], ["job"]], alpha=1e-6, random_state=0), X).fit(X, y)
     assert [group.name for group in groups_in_use(loose)] == ["group 2", "group 1"]
-    with pytest.raises(ValueError, match="groups_in_use: model must know groups"):
+    with pytest.raises(ValueError, match="groups_in_use: model must have groups"):
         groups_in_use(AROWClassifier().fit(X.numbers, y))

@@ -197,7 +197,7 @@ def test_other_refusals():
     with pytest.raises(ValueError, match=r"^RunningScaler: with_mean must be True or False, got 2.$"):
         RunningScaler(with_mean=2).fit([[1.0]])
     dense = RunningScaler().fit([[1.0, 2.0]])
-    with pytest.raises(ValueError, match=r"^RunningScaler: X must be dense as the first rows were, which are centred"):
+    with pytest.raises(ValueError, match=r"^RunningScaler: X must be dense like the first rows, which are centred"):
         dense.transform(sparse.csr_array([[1.0, 2.0]]))
     with pytest.raises(ValueError, match=r"^X has 1 features, but RunningScaler is expecting 2 features as input.$"):
         dense.partial_fit([[1.0]])

@@ -178,7 +178,7 @@ def test_tasks_that_were_not_learned_are_known_to_be_so():
     model = prepared(MultiTaskRDARegressor(random_state=0), given, task_column="school").fit(given, y)
     new = table(X, np.where(np.arange(N) < 2, "west", schools), jobs)
     assert_array_equal(model.knows_task(new), np.arange(N) >= 2)
-    with pytest.raises(ValueError, match="tasks must be among those it learned, got 'west'"):
+    with pytest.raises(ValueError, match="tasks must be among those of training, got 'west'"):
         model.predict(new)
     assert_allclose(model.predict(new[2:]), model.predict(given[2:]))
     numbers = Table(["a", "school", "b", "c", "job"], np.column_stack([X[:, 0], np.ones(N), X[:, 1:]]), {

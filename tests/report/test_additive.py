@@ -100,8 +100,8 @@ def test_typical_rows_mistakes_and_border_cases_are_explained():
     scores, predicted = model.decision_function(X), model.predict(X)
     wrong = np.flatnonzero(predicted != y)
     kinds = [row["kind"] for row in section["rows"]]
-    assert kinds == ["typical"] * 2 + ["surest mistake"] * min(3, len(wrong)) + ["border case"] * 2
-    surest = next(row for row in section["rows"] if row["kind"] == "surest mistake")
+    assert kinds == ["typical"] * 2 + ["most confident mistake"] * min(3, len(wrong)) + ["border case"] * 2
+    surest = next(row for row in section["rows"] if row["kind"] == "most confident mistake")
     assert surest["row"] - 1 == wrong[np.argmax(np.abs(scores[wrong]))]
     for row in section["rows"]:
         i = row["row"] - 1

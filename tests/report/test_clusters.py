@@ -118,7 +118,7 @@ def test_models_without_centres_are_described_by_means():
     found = sections(model, sample=(X, None))
     profiles = found["profiles"]
     assert profiles["kind"] == "mean of the rows"
-    assert "speaks of compact clusters" in found["clusters"]["says"]
+    assert "it measures compact clusters" in found["clusters"]["says"]
     matrix = profiles["matrix"]
     for j, name in enumerate(matrix["features"]):
         column = int(name[1:]) - 1
@@ -161,9 +161,9 @@ def test_features_that_tell_nothing_are_not_named():
     found = report.to_dict()["sections"]["profiles"]
     assert found["matrix"] is None
     assert [one["features"] for one in found["clusters"]] == [[], []]
-    assert found["says"].endswith("No feature by itself tells them apart.")
-    assert "0: no feature by itself" in report.to_text()
-    assert "No feature by itself sets it apart." in report.to_html()
+    assert found["says"].endswith("No single feature separates them.")
+    assert "0: no single feature" in report.to_text()
+    assert "No single feature sets it apart." in report.to_html()
 
 
 def test_rows_are_shown_as_they_were_given():

@@ -55,7 +55,7 @@ def test_no_threshold_costs_less_than_the_best(ratio, ties):
         called = scores > threshold
         return (ratio * np.sum(~called & (y == "b")) + np.sum(called & (y == "a"))) / len(y)
 
-    assert (cost["name"], cost["ratio"]) == ("as asked", ratio)
+    assert (cost["name"], cost["ratio"]) == ("as requested", ratio)
     assert_allclose(cost["cost"], [at(threshold) for threshold in found["threshold"]])
     assert cost["in use"] == pytest.approx(at(0))
     every = [at(threshold) for threshold in [*scores, -100]]
@@ -80,7 +80,7 @@ def test_without_a_known_ratio_mistakes_or_classes_count_alike():
     y, scores = scored()
     found, _ = section_of(y, scores)
     balanced = np.sum(y == "a") / np.sum(y == "b")
-    assert [cost["name"] for cost in found["costs"]] == ["every mistake alike", "both classes alike"]
+    assert [cost["name"] for cost in found["costs"]] == ["all mistakes count the same", "both classes count the same"]
     of_share, _ = section_of(y, scores, SBCWClassifier(cost=0.4).fit([[0.0], [1.0]], ["a", "b"]))
     assert of_share["costs"] == found["costs"]
     assert_allclose([cost["ratio"] for cost in found["costs"]], [1, balanced])
@@ -108,15 +108,15 @@ def test_a_ratio_that_the_learner_has_is_known(model, name, ratio):
 def test_only_a_clear_gain_is_told():
     y, scores = scored(n=4000)
     says = section_of(y, scores, asked={"cost": 100})[0]["says"]
-    assert "If a missed row costs 100 times as much as a false alarm (as asked), a threshold of −" in says
-    assert says.endswith("A threshold that is chosen on these rows does somewhat worse on others.")
+    assert "If a missed row costs 100 times as much as a false alarm (as requested), a threshold of −" in says
+    assert says.endswith("A threshold chosen on these rows does somewhat worse on others.")
     says = section_of(y, scores, asked={"cost": 1e6})[0]["says"]
     assert "found among" in says
     says = section_of(y, np.where(y == "b", 1.0, -1.0))[0]["says"]
     assert says.count("no other threshold costs clearly less") == 2
     assert "somewhat worse" not in says
     says = section_of(y, np.where(y == "b", 1.0, -1.0) * 0 + 1, asked={"cost": 0.01})[0]["says"]
-    assert "calling no row 'b' costs" in says
+    assert "classifying no row as 'b' costs" in says
 
 
 @pytest.mark.parametrize("n_missed, is_clear", [(3, False), (4, True)])
@@ -164,5 +164,5 @@ def test_figures_and_tables_mark_the_threshold_in_use():
     assert max(map(len, text.splitlines())) <= 80
     silent, report = section_of(y, scores - 10)
     assert silent["in use"]["precision"] is None
-    assert "0 rows are called 'b'" in silent["says"]
+    assert "0 rows are classified as 'b'" in silent["says"]
     assert "nan" not in report.to_html()

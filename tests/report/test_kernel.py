@@ -87,7 +87,7 @@ def test_without_outliers_the_share_of_rejected_rows_is_told():
     found = sections(model, sample=(X[known], y[known]))["no_class"]
     assert found["rejected"] == found["classes rejected"] > 0
     assert "detection rate" not in found
-    assert "none of them is known to be of no class" in found["says"]
+    assert "none of them is labelled as belonging to no class" in found["says"]
     sections(
         SNDClassifier(outlier_label="unknown").fit(X[known], y[known]), sample=(X[known], y[known])
     )  # rejects none
@@ -129,5 +129,5 @@ def test_the_page_shows_it_all():
     X, y = moons()
     model = SNDClassifier(outlier_label="unknown").fit(X, y)
     page = Report(model, sample=(X, y), data={"n_rows": 200, "classes": {"one": 85, "unknown": 30}}).to_html()
-    for words in ("Rows of no class", "support vectors", "kernel width", "are taken for", "30 rows are of no class"):
+    for words in ("Rows of no class", "support vectors", "kernel width", "are predicted as", "30 rows are of no class"):
         assert words in page

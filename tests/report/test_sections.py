@@ -103,8 +103,10 @@ def by_share(share: float, predict) -> dict:
 
 def test_classes_of_similar_size_are_summed_up_by_the_error_beside_that_of_a_guess():
     says = sections(**by_share(0.2, lambda rare: np.where(rare, "spam", "ham")))["measures"]["says"]
-    assert says.startswith("The model errs on 0 % of rows (between 0 % and ")
-    assert "guessing the most frequent class, 'ham', would err on 20.0 %, because only 1 row in 5 is 'spam'" in says
+    assert says.startswith("The model is wrong on 0 % of rows (between 0 % and ")
+    assert (
+        "guessing the most frequent class, 'ham', would be wrong on 20.0 %, because only 1 row in 5 is 'spam'" in says
+    )
 
 
 @pytest.mark.parametrize("share, rare", [(0.16, False), (0.14, True), (0.01, True)])
@@ -116,7 +118,7 @@ def test_a_rare_class_is_what_the_headline_is_about(share, rare):
     says, tiles = found["summary"]["says"], [tile["label"] for tile in found["summary"]["tiles"]]
     assert (found["sections"]["measures"]["rare class"] is not None) == rare
     if not rare:
-        assert says.startswith("The model errs on")
+        assert says.startswith("The model is wrong on")
         assert tiles[0] == "Error"
         return
     half = n_rare // 2
@@ -124,13 +126,13 @@ def test_a_rare_class_is_what_the_headline_is_about(share, rare):
     assert f"with 3 false alarms among {400 - n_rare} other rows" in says
     assert f"{100 * half / (half + 3):.1f} % are right, against" in says
     assert "guess" not in says
-    assert tiles[:3] == ["Found of 'spam'", "Precision", "Average precision"]
+    assert tiles[:3] == ["Recall of 'spam'", "Precision", "Average precision"]
 
 
 def test_a_model_that_finds_nothing_of_a_rare_class_is_called_so():
     says = sections(**by_share(0.1, lambda rare: np.full(400, "ham")))["measures"]["says"]
     assert "finds 0 of 40 rows" in says
-    assert says.endswith("with no false alarm among 360 other rows. It never answers 'spam'.")
+    assert says.endswith("with no false alarm among 360 other rows. It never predicts 'spam'.")
     says = sections(**by_share(0.1, lambda rare: np.full(400, "spam")))["measures"]["says"]
     assert "finds 40 of 40 rows" in says
     assert says.endswith("10.0 % are right, no clear gain over rows picked at random (10.0 %).")
@@ -153,7 +155,9 @@ def test_the_rarest_of_several_classes_comes_after_the_mean_over_them():
     assert says.endswith("with 4 false alarms among 980 other rows.")
     assert "Of the rarest, 'c', it finds 15 of 20 rows (75.0 %" in says
     even = np.repeat(["a", "b", "c"], [40, 30, 20])
-    assert sections(model=model, held_out=HeldOut("x", even, even))["measures"]["says"].startswith("The model errs on")
+    assert sections(model=model, held_out=HeldOut("x", even, even))["measures"]["says"].startswith(
+        "The model is wrong on"
+    )
     guess = sections(model=model, held_out=HeldOut("x", y, np.full(1000, "a")))["measures"]["says"]
     assert "no clear gain over a guess, which would find 33.3 %" in guess
 
@@ -178,7 +182,7 @@ def test_a_model_that_errs_more_than_a_guess_and_finds_the_smaller_class_is_told
     says = sections(**by_share(0.2, lambda rare: np.where(np.arange(400) < 200, "spam", "ham")))["measures"]["says"]
     assert "which is more than a guess" in says
     assert "finds no 'spam', and the model finds 100 % of them" in says
-    assert "if every class counts the same, it errs on 18.8 % and a guess on 50.0 %." in says
+    assert "if every class counts the same, it is wrong on 18.8 % and a guess on 50.0 %." in says
 
 
 def test_labels_that_the_model_does_not_know_are_errors():
@@ -206,7 +210,7 @@ def test_one_class_alone_has_no_ranking():
     given["held_out"] = HeldOut("x", np.full(len(rows.y), "ham"), rows.predicted, rows.scores)
     found = sections(**given)
     assert "ranking" not in found
-    assert found["measures"]["says"].startswith("All rows are of class 'ham'; the model errs on ")
+    assert found["measures"]["says"].startswith("All rows are of class 'ham'; the model is wrong on ")
     assert "AUROC" not in found["measures"]["measures"]
 
 
@@ -309,7 +313,7 @@ def test_the_stream_is_told_file_by_file():
 def test_a_stream_that_gets_worse_is_called_so():
     given = examples.binary()
     given["history"] = History([1000, 2000, 8000, 10_000], [50, 100, 400, 1000], [1.0] * 4, [1] * 4)
-    assert "as if the data had changed" in sections(**given)["stream"]["says"]
+    assert "so the data may have changed" in sections(**given)["stream"]["says"]
     given["history"] = History([1000, 2000, 8000, 10_000], [50, 100, 400, 505], [1.0] * 4, [1] * 4)
     says = sections(**given)["stream"]["says"]
     assert "changed" not in says
@@ -655,4 +659,4 @@ def test_sparsity_words():
     assert said == "Both features in use reach an error of 10.0 % on the sample; the most important alone, 30.0 %."
     said = _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12)), (2, point(0.1, 0.08, 0.12))], "error")
     assert said.startswith("The most important feature alone reaches an error of 10.0 %")
-    assert "one feature in use" in _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12))], "error")
+    assert "only feature in use" in _sparsity._sparsity_sentence([(1, point(0.1, 0.08, 0.12))], "error")

@@ -230,7 +230,7 @@ def test_files_must_not_hold_outliers_as_a_class(tmp_path):
     model = BiSemiKSC().fit(*rows())
     model.outlier_label = 1
     save_unsound(model, tmp_path / "m")
-    with pytest.raises(ValueError, match="classes_ must not hold that of outliers"):
+    with pytest.raises(ValueError, match="classes_ must not hold the label of outliers"):
         load_model(tmp_path / "m")
 
 

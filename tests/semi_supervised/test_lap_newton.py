@@ -190,7 +190,7 @@ def test_conjugate_gradients_that_leave_floating_point_are_refused(params, facto
     monkeypatch.setattr("thresher._gate._rules.HUGE", 1e308)  # what the door would stop
     X, y = rows()
     model = LapSVC(solver="primal", inner="cg", scaling="thesis", **params)
-    with pytest.raises(ValueError, match=r"^LapSVC: numbers leave floating point; raise alpha, lower alpha_graph, or"):
+    with pytest.raises(ValueError, match=r"^LapSVC: the solution overflowed; raise alpha, lower alpha_graph, or"):
         model.fit(factor * X, y, sample_weight=np.full(50, weight))
     assert not hasattr(model, "dual_coef_")
 
@@ -222,7 +222,10 @@ def test_penalties_too_far_apart_are_said_or_refused(solver):
         if not said:
             assert np.isfinite(model.decision_function(X)).all()
             assert_array_equal(model.transduction_[y == -1], model.predict(X)[y == -1])
-    refused, said = "LapSVC: alpha must not vanish beside alpha_graph; raise", "LapSVC: alpha is so small beside alpha_"
+    refused, said = (
+        "LapSVC: alpha is too small compared with alpha_graph; raise",
+        "LapSVC: alpha is so small compared with alpha_",
+    )
     assert all(sentence.startswith((refused, said, "LapSVC: not converged")) for sentence in seen)
     assert {sentence[:30] for sentence in seen} >= {refused[:30], said[:30]}
 

@@ -126,7 +126,7 @@ def test_the_recipe_works_and_leaves_features_out(data, tmp_path, estimator):
 
 def test_a_feature_must_be_left(data):
     X, y = data
-    with pytest.raises(ValueError, match="PegasosClassifier: alpha must be finite for one feature at least"):
+    with pytest.raises(ValueError, match="PegasosClassifier: alpha must be finite for at least one feature"):
         PegasosClassifier(alpha=np.full(12, np.inf)).fit(X, y > 0)
     with pytest.raises(ValueError, match="PegasosClassifier: alpha must hold numbers above 0, got nan for feature 3"):
         PegasosClassifier(alpha=np.where(np.arange(12) == 3, np.nan, 1.0)).fit(X, y > 0)

@@ -393,7 +393,7 @@ def test_a_weight_that_was_left_alone_for_ages_is_read_at_once(tmp_path):
 
 def test_the_first_long_steps_of_a_steep_loss_are_refused_with_advice(problem):
     X, y = problem
-    with pytest.raises(FloatingPointError, match="DropoutPegasosClassifier: the weights outgrew floating point"):
+    with pytest.raises(FloatingPointError, match="DropoutPegasosClassifier: the weights overflowed"):
         learner("squared", alpha=1e-12, max_iter=300).fit(1e4 * X, y)
 
 

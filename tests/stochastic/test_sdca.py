@@ -318,7 +318,7 @@ def test_weights_stay_within_floating_point_at_the_smallest_penalty(problem):
 
 
 def test_it_says_so_when_nothing_is_left(problem):
-    with pytest.warns(ConvergenceWarning, match="SparseSDCAClassifier: no feature is in use"):
+    with pytest.warns(ConvergenceWarning, match="SparseSDCAClassifier: all weights are 0, so no feature is in use"):
         learner(alpha=100.0).fit(*problem)
 
 

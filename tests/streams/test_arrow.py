@@ -224,17 +224,17 @@ def test_a_stream_opened_alike_finds_its_columns(save):
         (
             {"a": [[1, 2]], "b": [2]},
             {},
-            r"column 'a' is of type list<\w+: int64>, which holds neither numbers, dates nor text; name it in drop",
+            r"column 'a' is of type list<\w+: int64>, which holds neither numbers, dates nor text; add it to drop",
         ),
         (
             {"a": [{"x": 1}], "b": [2]},
             {},
-            r"column 'a' is of type struct<x: int64>, which holds neither numbers, dates nor text; name it in drop",
+            r"column 'a' is of type struct<x: int64>, which holds neither numbers, dates nor text; add it to drop",
         ),
         (
             {"a": [b"x"], "b": [2]},
             {},
-            "column 'a' is of type binary, which holds neither numbers, dates nor text; name it in drop",
+            "column 'a' is of type binary, which holds neither numbers, dates nor text; add it to drop",
         ),
         (
             {"a": [1], "b": [2]},

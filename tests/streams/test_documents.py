@@ -134,7 +134,7 @@ def test_a_table_can_be_read_as_documents_were(folder, tmp_path):
 
 def test_a_folder_without_documents_is_refused(tmp_path):
     (tmp_path / "a" / "empty").mkdir(parents=True)
-    with pytest.raises(ValueError, match=r"^a: the folder holds no documents \(files in one sub-folder per class\)\.$"):
+    with pytest.raises(ValueError, match=r"^a: the folder holds no documents \(files in one subfolder per class\)\.$"):
         open_stream(tmp_path / "a")
 
 

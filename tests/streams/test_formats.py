@@ -71,7 +71,7 @@ def test_text_that_looks_like_dates_or_numbers_can_stay_text(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"a": 1, "y": 2}]', "one object on each line, but the first line is none"),
+        ('[{"a": 1, "y": 2}]', "one object on each line, but the first line is not an object"),
         ('{"a": 1, "y": 2}\n{"a": 1, "y": \n', r"line 2: not readable as JSON \("),
         (
             '{"a": 1, "y": 2}\n\n{"a": "x", "y": 1}\n',
@@ -326,7 +326,7 @@ def test_batches_must_have_one_form():
         open_stream(iter([1, 2]))
     with pytest.raises(ValueError, match=r"^<batches>: there are no rows\.$"):
         open_stream(iter([]))
-    with pytest.raises(ValueError, match=r"^open_stream: either path must be given, or sql"):
+    with pytest.raises(ValueError, match=r"^open_stream: either path or sql must be given"):
         open_stream()
 
 

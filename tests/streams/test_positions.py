@@ -216,7 +216,7 @@ def test_a_position_of_another_file_is_refused(tmp_path, make):
     if stream.start.offset:
         wrong.append(Position(0, 0, 0, 1))
     for start in wrong:
-        with pytest.raises(ValueError, match=r": the position \(\d+, \d+\) does not fit this file; it was taken in "):
+        with pytest.raises(ValueError, match=r": the position \(\d+, \d+\) does not fit this file; it belongs to "):
             list(stream.batches(start))
 
 

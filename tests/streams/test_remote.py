@@ -236,12 +236,14 @@ def test_without_a_name_the_cache_is_the_users_own(monkeypatch, tmp_path):
     assert folder.stat().st_mode & 0o077 == 0
     folder.chmod(0o777)
     with pytest.raises(
-        PermissionError, match=r"others may write into it; delete it, or name another by THRESHER_CACHE"
+        PermissionError, match=r"other users can write to it; delete it, or set THRESHER_CACHE to another"
     ):
         fetch("memory://own.svm")
     monkeypatch.setattr("os.getuid", lambda: 12345678)
     (tmp_path / "thresher-12345678").mkdir()
-    with pytest.raises(PermissionError, match=r"the folder is another user's; name one of yours by THRESHER_CACHE\."):
+    with pytest.raises(
+        PermissionError, match=r"the folder belongs to another user; set THRESHER_CACHE to one of yours\."
+    ):
         fetch("memory://own.svm")
 
 
@@ -302,7 +304,7 @@ def test_a_server_that_would_not_is_not_a_file_that_is_not_there(web):
 
 
 def test_missing_packages_are_named(monkeypatch):
-    with pytest.raises(ValueError, match=r"^weather://a: fsspec knows no weather://\.$"):
+    with pytest.raises(ValueError, match=r"^weather://a: fsspec does not support weather://\.$"):
         open_stream("weather://a")
     original = importlib.import_module
 

@@ -151,11 +151,11 @@ def test_rows_from_a_position_on_are_those_of_a_file(make, rows):
     stream = open_stream(make(rows), target="cured", batch_size=8)
     if not stream.repeats:
         with pytest.raises(
-            ValueError, match=r"^open_stream: max_iter must be 1 for rows that come only once, got 2\.$"
+            ValueError, match=r"^open_stream: max_iter must be 1 for rows that can be read only once, got 2\.$"
         ):
             open_stream(make(rows), max_iter=2)
         assert sum(map(len, stream)) == N
-        with pytest.raises(ValueError, match=r"^<\w+>: the rows come once, and were read"):
+        with pytest.raises(ValueError, match=r"^<\w+>: these rows can be read only once, and were read"):
             list(stream)
         return
     batches = list(stream)

@@ -268,7 +268,7 @@ def test_words_are_columns_of_text_and_welcome_as_targets(tmp_path):
     assert first.y.dtype == last.y.dtype == object
     assert [*first.X["town"].to_list(), *last.X["town"].to_list()] == ["Köln", "a, b", ""]
     assert_array_equal(np.vstack([first.X.numbers, last.X.numbers]), [[1], [2], [3]])
-    with pytest.raises(TypeError, match=r"^column 'town' holds text; put a TableEncoder"):
+    with pytest.raises(TypeError, match=r"^column 'town' holds text; encode it first"):
         np.asarray(first.X)
 
 
@@ -313,7 +313,7 @@ def test_a_large_whole_target_is_not_rounded_with_the_features(tmp_path):
         (
             "a,b\n" + "1,2\n" * 1000 + "1,x\n",
             {},
-            r'^data.csv, line 1002, field 2: expected a number, got "x"; if this column holds words, name it in',
+            r'^data.csv, line 1002, field 2: expected a number, got "x"; if this column holds text, name it in',
         ),
         ("a,b\n1,2\n1\n", {}, r"^data.csv, line 3: expected 2 fields, got 1.$"),
     ],

@@ -440,7 +440,7 @@ def test_the_commands_from_end_to_end(weighted, tmp_path, call, command):
 
 def test_a_method_without_weights_refuses_them(weighted, capsys):
     assert main(["train", str(weighted), "--method", "proximalplaneclustering", "--n-features", "20"]) == 2
-    refusal = "weighted.vw: rows have importance weights, but proximalplaneclustering takes none."
+    refusal = "weighted.vw: rows have importance weights, which proximalplaneclustering does not support."
     assert refusal in capsys.readouterr().err
 
 

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from thresher.dual_averaging import L1RDAClassifier
 from thresher.tuning import Choice, CoupledAnnealingSearchCV, Log, criterion
 
-pytestmark = pytest.mark.filterwarnings("ignore:L1RDAClassifier. no feature is in use")
+pytestmark = pytest.mark.filterwarnings("ignore:L1RDAClassifier. all weights are 0, so no feature is in use")
 
 X, Y = make_classification(120, 8, random_state=0)
 
@@ -204,7 +204,7 @@ def test_labels_and_weights_belong_to_the_data(tmp_path):
         (b"hello\n", "not a history of a search; name another file."),
         (b'{"a": 1}\n', "not a history of a search; name another file."),
         (b"[1]\n", "not a history of a search; name another file."),
-        (b'{"thresher": "search history", "format": 9}\n', "format 9 is not known here, only 1."),
+        (b'{"thresher": "search history", "format": 9}\n', "format 9 is not supported, only 1."),
     ],
 )
 def test_other_files_are_refused(tmp_path, content, said):

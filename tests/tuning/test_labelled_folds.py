@@ -65,7 +65,7 @@ def test_scores_count_labelled_rows_only():
 
 
 def test_one_label_of_every_class_but_one_is_refused_before_anything_is_learned():
-    words = r"^LabelledKFold: two classes must have at least 2 labels each, got 1 of all but one"
+    words = r"^LabelledKFold: at least two classes must have 2 labels each, got one"
     X, y = np.random.default_rng(0).normal(size=(9, 2)), np.array([0, 0, 0, 0, 1, -1, -1, -1, -1])
     with pytest.raises(ValueError, match=words):
         CoupledAnnealingSearchCV(UniversumSVC(), n_evaluations=2, cv=2).fit(X, y)

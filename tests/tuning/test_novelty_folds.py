@@ -51,7 +51,7 @@ def test_what_cannot_be_split_is_refused():
         NoveltyKFold(1)
     with pytest.raises(ValueError, match=r"NoveltyKFold: y must hold labels, got None\."):
         next(NoveltyKFold().split(Y))
-    with pytest.raises(ValueError, match=r"NoveltyKFold: y must hold classes beside outlier_label, got only -1\."):
+    with pytest.raises(ValueError, match=r"NoveltyKFold: y must hold classes besides outlier_label, got only -1\."):
         next(NoveltyKFold().split(Y, np.full(5, -1)))
 
 

@@ -26,7 +26,7 @@ from thresher.online import AROWClassifier
 from thresher.stochastic import PegasosClassifier
 from thresher.tuning import Choice, CoupledAnnealingSearchCV, Log, Uniform, criterion, search_space, sparsity_scorer
 
-pytestmark = pytest.mark.filterwarnings("ignore:L1RDAClassifier. no feature is in use")
+pytestmark = pytest.mark.filterwarnings("ignore:L1RDAClassifier. all weights are 0, so no feature is in use")
 
 
 @pytest.fixture(scope="module")

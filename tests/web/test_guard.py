@@ -193,7 +193,7 @@ def test_an_unexpected_error_is_one_sentence_and_its_traceback_goes_to_the_log(c
 
     status, headers, body = ask(Guard(fails, token=TOKEN, hosts={"localhost"}))
     assert status == 500
-    assert json.loads(body) == {"error": "The server failed at this request; its log says why."}
+    assert json.loads(body) == {"error": "The server failed to answer this request; see its log."}
     assert b"content-security-policy" in headers
     assert "RuntimeError: secret" in caplog.text
 

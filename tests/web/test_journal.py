@@ -87,7 +87,7 @@ def test_segments_go_when_a_checkpoint_knows_them(tmp_path):
     with pytest.raises(ValueError, match="ends before the checkpoint"):
         read(tmp_path, 9)
     (tmp_path / "journal-000000000005").unlink()
-    with pytest.raises(ValueError, match="goes on with entry 7, and 5 is missing"):
+    with pytest.raises(ValueError, match="continues with entry 7, and 5 is missing"):
         read(tmp_path, 3)
 
 

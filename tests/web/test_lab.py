@@ -107,7 +107,7 @@ def test_an_error_that_nobody_expected_is_told_in_a_sentence_and_logged(lab, mon
     monkeypatch.setattr(LabFolder, "files", lambda self: 1 / 0)
     answer = lab.ask("GET", "/api/folder")
     assert answer.status == 500
-    assert answer.json() == {"error": "The server failed at this request; its log says why."}
+    assert answer.json() == {"error": "The server failed to answer this request; see its log."}
     assert "division by zero" in caplog.text
 
 

@@ -116,7 +116,7 @@ def test_parts_of_an_explanation_add_up_to_the_score(service):
         ("/predict", b"{", 400, "The body must be JSON, in UTF-8."),
         ("/predict", b"[" * 100_000, 400, "The body must be JSON, in UTF-8."),
         ("/predict", b"[1]", 400, "The body must be an object"),
-        ("/predict", b'{"row": [NaN]}', 400, "NaN is no number in JSON; write null for a missing value."),
+        ("/predict", b'{"row": [NaN]}', 400, "NaN is not a number in JSON; write null for a missing value."),
         ("/predict", {}, 400, "The body must have a row or rows, and not both."),
         ("/predict", {"rows": []}, 400, "rows must be a list of at least one row."),
         ("/predict", {"row": 3}, 400, "A row must be an object of column names and values, or a list of values."),
@@ -136,7 +136,7 @@ def test_parts_of_an_explanation_add_up_to_the_score(service):
         ("/learn", {"row": [None, "x", 1, 2], "label": "no", "id": 7}, 400, "Ids must be texts"),
         ("/learn", {"row": [None, "x", 1, 2]}, 400, "The body must have a label or labels"),
         ("/explain", {"rows": [[None, "x", 1, 2]] * 101}, 400, "At most 100 rows"),
-        ("/nothing", {}, 404, "There is nothing here"),
+        ("/nothing", {}, 404, "There is no such address"),
     ],
 )
 def test_wrong_requests_are_refused_in_one_sentence(service, path, body, status, words):
@@ -249,7 +249,7 @@ def test_a_folder_is_for_one_service_and_one_model(model, tmp_path, capfd):
     other.partial_fit(first.X, first.y)
     save_model(other, tmp_path / "other")
     assert thresher(["serve", str(tmp_path / "other"), "--learn", str(tmp_path / "live")]) == 2
-    assert "goes on from another model" in capfd.readouterr().err
+    assert "belongs to another model" in capfd.readouterr().err
 
 
 def _batches(model):

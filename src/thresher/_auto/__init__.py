@@ -247,7 +247,7 @@ def make_plan(
     """Everything that is decided before the first model is fitted: the plan, the candidates, and the reasons."""
     data = gather(X, y, options, stream_options)
     if options.task_column is not None:
-        split_tasks(data.X, options.task_column, "auto")  # refuses what is no column of tasks
+        split_tasks(data.X, options.task_column, "auto")  # raises an error if it is not a task column
     options, why_missing = settle_missing(options, data)
     options = settle_labels(options, data)
     task, why_task = choose_task(data, options)

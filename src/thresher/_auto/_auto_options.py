@@ -1,4 +1,4 @@
-"""The options of ``auto``, checked where they come in."""
+"""The options of ``auto``, and their checks."""
 
 from __future__ import annotations
 

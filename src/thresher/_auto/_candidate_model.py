@@ -36,13 +36,13 @@ def with_curves(candidate: Candidate, options: AutoOptions) -> Candidate:
 
 
 def _for_many(candidate: Candidate, options: AutoOptions) -> dict[str, Any]:
-    """The parameters without a covariance of all pairs of columns, which are not so few now."""
+    """The parameters without a full covariance, for which there are too many columns now."""
     return {name: v for name, v in candidate.params.items() if name != "covariance" or name in options.fixed}
 
 
 def with_unit_rows(candidate: Candidate) -> Candidate:
     """The same method on rows of length 1."""
-    return replace(candidate, unit_rows=True, note=" of rows of length 1")
+    return replace(candidate, unit_rows=True, note=" on rows of length 1")
 
 
 def are_like_texts(X: Any) -> bool:
@@ -143,13 +143,15 @@ def describe_preparation(model: Any, plan: Plan) -> list[str]:
 def _describe_scaling(model: Any, plan: Plan) -> list[str]:
     if "scale" not in dict(getattr(model, "steps", ())):
         if plan.options.scale is None and not plan.data.is_sparse and share_a_unit(plan.data.X):
-            return ["Columns are used as they are, because they seem to share a unit: their ranges are alike."]
+            return ["Columns are not scaled, because they have similar ranges and seem to share a unit."]
         if "unit" in dict(getattr(model, "steps", ())):
-            return ["Rows are brought to length 1, so that long ones count no more than short ones."]
-        return ["Sparse rows are used as they are, without scaling."] if plan.data.is_sparse else []
+            return ["Rows are scaled to length 1, so that long rows do not count more than short ones."]
+        return ["Sparse rows are not scaled."] if plan.data.is_sparse else []
     if not plan.data.is_sparse:
         return ["Columns are standardised, so that none counts more because of its unit."]
-    return [f"Columns are scaled, {'because their sizes differ widely' if plan.options.scale is None else 'as asked'}."]
+    return [
+        f"Columns are scaled, {'because their sizes differ widely' if plan.options.scale is None else 'as requested'}."
+    ]
 
 
 def _describe_columns(model: Any, plan: Plan) -> list[str]:

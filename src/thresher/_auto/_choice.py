@@ -1,4 +1,4 @@
-"""Choice of the methods to compare, with the reasons they give, and of the parameters that they begin with."""
+"""Choice of the methods to compare, with reasons, and of their first parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def choose_methods(plan: Plan) -> tuple[list[Candidate], str]:
     if options.method is not None:
         method = find_method(options.method)
         _check_method(method, options)
-        return [make_candidate(method, plan)], f"Method: {method.name}, as asked."
+        return [make_candidate(method, plan)], f"Method: {method.name}, as requested."
     methods, why = _best_methods(plan)
     title = "Method" if len(methods) == 1 else "Methods to try"
     candidates = [make_candidate(method, plan) for method in methods]
@@ -79,12 +79,12 @@ def _best_methods(plan: Plan) -> tuple[list[Method], str]:
 
 
 def _any_method(plan: Plan) -> tuple[list[Method], str]:
-    """A method that takes the loss, though none of those declares itself good for the problem."""
+    """A method that supports the loss, if no method declares itself suitable for the problem."""
     loss, task = plan.options.loss, plan.task
     fitting = registry.methods(task, plan.problem.needs)
     able = [method for method in fitting if loss is not None and loss_name(loss) in method.losses]
     if able:
-        return able[:1], f"it takes the loss {loss!r}"
+        return able[:1], f"it supports loss={loss!r}"
     if loss is None:
         raise ValueError(f"auto: there is no method for {task}.")
     known = sorted({loss for method in fitting for loss in method.losses})
@@ -97,7 +97,7 @@ def prefer_sparse_centres(plan: Plan, candidates: list[Candidate]) -> tuple[Plan
     has_penalty = method.task == "clustering" and "alpha" in method.space
     if not has_penalty or plan.options.sparsity is not None or {"alpha", "sparsity"} & plan.options.fixed.keys():
         return plan, []
-    share = f"their share of values other than 0 is {100 * _CENTRE_SPARSITY:g} % of the criterion"
+    share = f"the share of zeros in them makes up {100 * _CENTRE_SPARSITY:g} % of the criterion"
     return replace(plan, options=replace(plan.options, sparsity=_CENTRE_SPARSITY)), [
         f"Sparse centres are preferred: {share}; sparsity=0 turns this off."
     ]
@@ -111,7 +111,7 @@ def _check_structure(plan: Plan) -> None:
     options = plan.options
     given = [name for need, name in STRUCTURE.items() if need in options.needs]
     if len(given) > 1:
-        raise ValueError(f"auto: {' and '.join(given)} cannot both be given, because no method takes both.")
+        raise ValueError(f"auto: {' and '.join(given)} cannot both be given, because no method supports both.")
     (name,) = given
     if plan.task == "clustering":
         raise ValueError(f"auto: {name} is for classification and regression, but the task is clustering.")
@@ -119,7 +119,7 @@ def _check_structure(plan: Plan) -> None:
         raise ValueError(f"auto: kernel must be None or 'linear' with {name}, got {options.kernel!r}.")
     n_classes = plan.data.n_classes
     if name == "task_column" and plan.task == "classification" and n_classes > 2:
-        raise ValueError(f"auto: task_column needs two classes or amounts, got {n_classes} classes.")
+        raise ValueError(f"auto: task_column needs two classes or a numeric target, got {n_classes} classes.")
 
 
 def _check_method(method: Method, options: AutoOptions) -> None:
@@ -151,7 +151,7 @@ def make_candidate(method: Method, plan: Plan) -> Candidate:
     if has_kernel(method):
         params |= _kernel_params(method, plan)
     elif method.task == "clustering" and options.sparsity and "alpha" not in takes:
-        raise ValueError(f"auto: sparsity needs centres of few features, which {method.name!r} does not have.")
+        raise ValueError(f"auto: sparsity needs sparse centres, which {method.name!r} does not have.")
     start = method.advice.start(plan.problem)
     params |= start | {name: (takes | start)[name] * unit for name, unit in target_units(method, plan).items()}
     unknown = options.fixed.keys() - takes.keys()
@@ -202,7 +202,7 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
         takes_at_most = f"compares all pairs of rows and takes at most {most:,}, got {n_rows:,}"
         raise ValueError(f"auto: method {method.name!r} {takes_at_most}; {_instead(plan)}.")
     if options.sparsity:
-        raise ValueError(f"auto: sparsity needs a method that weighs features, but {method.name!r} compares rows.")
+        raise ValueError(f"auto: sparsity needs a method with feature weights, but {method.name!r} compares rows.")
     by_landmarks = "n_components" in takes and "n_components" not in options.fixed and n_rows > _WHOLE_IN_SEARCH
     params: dict[str, Any] = {"n_components": _LANDMARKS[method.task]} if by_landmarks else {}
     if options.kernel is None:
@@ -217,9 +217,9 @@ def _kernel_params(method: Method, plan: Plan) -> dict[str, Any]:
 
 def _instead(plan: Plan) -> str:
     if plan.options.unlabelled_label is not None:
-        return "use a part of the unlabelled rows"
+        return "use only some of the unlabelled rows"
     linear = [repr(method.name) for method, _ in registry.ranked(plan.problem) if not has_kernel(method)][:1]
-    return " such as ".join(["kernel='nystroem' takes any number of rows with a linear method", *linear])
+    return " such as ".join(["kernel='nystroem' has no such limit, with a linear method", *linear])
 
 
 def target_units(method: Method, plan: Plan) -> dict[str, float]:

@@ -1,4 +1,5 @@
-"""A sum of a few models of the contest, if it is better than the best of them; weights by answers out of fold."""
+"""A weighted sum of a few compared models, if it is better than the best of them; weights from out-of-fold
+predictions."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def combine(
     if len(pool) == 1 or not may_be_a_sum(plan):
         return best, []
     if plan.options.one_model:
-        return best, ["The answer is one model, as asked."]
+        return best, ["The answer is one model, as requested."]
     n_rows, n_all = plan.data.X.shape[0], plan.data.facts.n_rows
     if sum((each.answers is None) * each.seconds(n_rows) + each.seconds_to_finish(n_all) for each in pool) > clock.left:
         return best, []
@@ -49,15 +50,15 @@ def combine(
         f"{each.candidate.name} ({100 * share:.0f} %)" for each, share in zip(pool, shares, strict=True) if share > 0
     ]
     if len(named) == 1:
-        return best, ["The answer is one model, because others would hardly count in a sum."]
+        return best, ["The answer is one model, because the others would have almost no weight in a sum."]
     measured = f"{' + '.join(named)} gains {gain:.3g} on {best.name}, with a standard error of {error:.2g}"
     if gain > _CLEARLY * error:
-        return made, [f"The answer is a sum of models, because {measured}; one_model=True asks for one alone."]
+        return made, [f"The answer is a sum of models, because {measured}; one_model=True asks for a single model."]
     return best, [f"The answer is one model, because a sum of several is not clearly better: {measured}."]
 
 
 def may_be_a_sum(plan: Plan) -> bool:
-    """Whether several models may answer: all rows are in memory, and nothing was asked for that only one can give."""
+    """Whether a sum of models is possible: rows are in memory, and no option requires a single model."""
     options = plan.options
     asked = options.method is not None or options.needs or options.sparsity or _DECISIONS & options.fixed.keys()
     return not asked and not isinstance(plan.data.rest, Stream)

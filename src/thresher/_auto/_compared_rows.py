@@ -72,7 +72,9 @@ def _parts(n_rows: int, y: NDArray[Any] | None, plan: Plan) -> Folds:
     if second < 2 and cv is None and plan.options.unlabelled_label is not None:
         return []  # one label of each class: nothing is left to score
     if second < least:
-        raise ValueError(f"auto: two classes must have at least {least} rows each, got only {second} of one.")
+        raise ValueError(
+            f"auto: at least two classes must have {least} rows each, but the second largest has {second}."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class that is rarer than there are folds
         split = RepeatedStratifiedKFold(n_splits=min(n_folds, second), n_repeats=n_repeats, random_state=seed)

@@ -1,4 +1,5 @@
-"""A budget of evaluations over several candidates: many on few rows, the better ones on more, the best one in depth.
+"""Comparison of candidates within a budget: all of them on few rows, the better ones on more, and the best one in
+depth.
 
 All of them are measured on the same folds of the rows by the same score.
 """
@@ -56,7 +57,7 @@ def compare(
     contest = line_up(candidates, plan)
     if not plan.folds:
         none = TunedCandidate(contest[0], build(contest[0], plan), {}, np.empty(0), [])
-        return none, [f"There are too few labels to compare models: {contest[0].name} is used as it is."], []
+        return none, [f"There are too few labels to compare models: {contest[0].name} is used without tuning."], []
     if plan.task == "clustering":
         results, best, reasons = _clusters(contest, plan, clock)
     else:
@@ -68,7 +69,7 @@ def compare(
 
 def for_comparison(plan: Plan, best: TunedCandidate | None = None) -> Plan:
     """The rows on which models are compared; those on which the best one was, if that is known."""
-    whole = sampled(plan, _FIRST_ROWS if has_few_labels(plan) else _MOST_ROWS)  # labels tell models apart, not rows
+    whole = sampled(plan, _FIRST_ROWS if has_few_labels(plan) else _MOST_ROWS)  # labels, not rows, limit the comparison
     return whole if best is None or best.n_rows in (0, whole.data.X.shape[0]) else sampled(whole, _FIRST_ROWS)
 
 
@@ -108,8 +109,8 @@ def _seconds(seconds: float) -> float | None:
 
 
 def _first_round(contest: list[Candidate], plan: Plan, clock: Clock) -> tuple[list[TunedCandidate], list[str]]:
-    """Every candidate with the same share of the budget, for each parameter if others leave some of theirs; those that
-    cannot learn from the rows drop out."""
+    """Evaluate every candidate with the same share of the budget, per parameter if others leave some of theirs.
+    Candidates that cannot learn from the rows are left out."""
     room = int(_FOR_FIRST_ROUND * plan.options.n_evaluations)
     share = int(np.clip(room // len(contest), _LEAST_TRIES, _TRIES))
     results: list[TunedCandidate] = []
@@ -133,17 +134,17 @@ def _first_round(contest: list[Candidate], plan: Plan, clock: Clock) -> tuple[li
         except ValueError as refusal:
             if place == len(contest) - 1 and not results:
                 raise
-            reasons.append(f"{candidate.name} dropped out: {refusal}")
+            reasons.append(f"{candidate.name} was left out: {refusal}")
     return results, reasons + ([f"There was no time to try {listed(untried, len(untried))}."] if untried else [])
 
 
 def _finalists(
     results: list[TunedCandidate], plan: Plan, clock: Clock
 ) -> tuple[list[TunedCandidate], list[TunedCandidate]]:
-    """The best results, measured on all rows of the comparison, and those of them that had to be measured anew.
+    """The best results, measured on all rows of the comparison, and those of them that were measured again for it.
 
-    Where time is short, candidates whose last fit would take too long are left behind, and the others are compared as
-    they were measured on fewer rows.
+    If time is short, candidates whose last fit would take too long are dropped, and the others are compared by their
+    scores on fewer rows.
     """
     n_rows, n_all = plan.data.X.shape[0], plan.data.facts.n_rows
     in_time = [result for result in results if result.seconds_to_finish(n_all) < clock.left_for_last_fit]

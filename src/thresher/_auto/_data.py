@@ -121,7 +121,7 @@ def gather(X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any])
     if is_stream or _is_source(X, y, stream_options):
         if is_stream and stream_options:
             what = next(iter(stream_options))
-            raise ValueError(f"auto: {what} is about reading files and has no meaning when X is a Stream.")
+            raise ValueError(f"auto: {what} is for reading files; leave it out when X is a Stream.")
         if y is not None and (is_stream or not isinstance(y, str) or "target" in stream_options):
             raise ValueError("auto: y must be None when X is a file; name its column with target=.")
         named = {} if y is None else {"target": y}
@@ -129,15 +129,15 @@ def gather(X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any])
     target = stream_options.get("target")
     others = [name for name in stream_options if name != "target"]
     if others:
-        raise ValueError(f"auto: {others[0]} is about reading files and has no meaning when X holds the rows.")
+        raise ValueError(f"auto: {others[0]} is for reading files; leave it out when X holds rows in memory.")
     if target is not None and y is not None:
-        raise ValueError("auto: y and target= cannot both be given; either of them names the targets.")
+        raise ValueError("auto: y and target= cannot both be given, because each of them names the targets.")
     return _from_rows(*_as_rows(X, y if target is None else None, target), options)
 
 
 def _is_source(X: Any, y: Any, stream_options: dict[str, Any]) -> bool:
-    """Whether rows are to be read batch by batch: from files, by a query, or from an object that is no matrix. A data
-    frame is read so if one of its columns is named as the target."""
+    """Whether rows are read batch by batch: from files, by a query, or from an object that is not a matrix. A data
+    frame is read that way if one of its columns is named as the target."""
     if _are_files(X) or "sql" in stream_options:
         return True
     if y is not None or isinstance(X, np.ndarray | Table) or sparse.issparse(X):
@@ -227,7 +227,7 @@ def _as_rows(X: Any, y: Any, target: Any) -> tuple[Any, NDArray[Any] | None, NDA
     if not isinstance(X, Table):
         X = _numbers(X)
     if X.shape[0] == 0 or X.shape[1] == 0:
-        raise ValueError(f"auto: X must have rows and columns, got a shape of {tuple(X.shape)}.")
+        raise ValueError(f"auto: X must have rows and columns, got shape {tuple(X.shape)}.")
     if y is None:
         return X, None, np.ones(X.shape[0], dtype=bool)
     labels, there = read_target(y, "auto")

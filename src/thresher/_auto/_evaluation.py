@@ -146,8 +146,10 @@ def tune(
     _fit(search, whole, rows.data.X, plan)
     scores = np.array([search.cv_results_[f"split{k}_test_score"][search.best_index_] for k in range(len(plan.folds))])
     if not np.isfinite(scores).all():
-        clone(whole).fit(plan.data.X, plan.data.y, **plan.data.fit_options())  # may know a better reason
-        raise ValueError(f"auto: no parameters were found with which {candidate.name} can be measured on every fold.")
+        clone(whole).fit(plan.data.X, plan.data.y, **plan.data.fit_options())  # may raise an error with a better reason
+        raise ValueError(
+            f"auto: {candidate.name} could not be evaluated on every fold with any of the parameters tried."
+        )
     best = search.best_params_
     if model is not whole and rows is not plan:
         best = of_learner(whole, best)
@@ -171,7 +173,7 @@ def _for_search(candidate: Candidate, model: Any, plan: Plan) -> tuple[Any, Plan
 
 
 def _fit(search: Any, model: Any, X: Any, plan: Plan) -> None:
-    """Run a search without warnings of poor parameters, which it is there to find."""
+    """Run a search without warnings about poor parameters, which are part of any search."""
     with quietly():
         try:
             search.fit(X, plan.data.y, **plan.data.fit_options())

@@ -1,7 +1,8 @@
-"""Few labels: forms of methods to compare, and what it takes to answer with a model that learned from unlabelled rows.
+"""Few labels: variants of methods to compare, and when to prefer a model that learns from unlabelled rows.
 
-Cross-validation on ten labels says little. So a linear model of the labelled rows alone takes part in every comparison
-and is the answer unless another is clearly better, or is no worse and labels spread well along neighbours.
+Cross-validation on ten labels is unreliable. Therefore a linear model of the labelled rows alone is part of every
+comparison. It is the result unless another model is clearly better, or is no worse and neighbouring rows tend to share
+a label.
 """
 
 from __future__ import annotations
@@ -105,10 +106,12 @@ def choose(results: list[TunedCandidate], plan: Plan) -> tuple[TunedCandidate, l
         f"against {alone.candidate.name}, {other.candidate.name} gains {gain:.3g}, with a standard error of {error:.2g}"
     )
     if gain >= (0.0 if follow else _CLEARLY * error):
-        why = "labels follow neighbours, and " if follow else ""
+        why = "neighbouring rows tend to share a label, and " if follow else ""
         return other, [f"Unlabelled rows are used, because {why}{measured}."]
     why = "" if follow else "clearly "
-    return alone, [f"Labelled rows alone are used, because the others do not make it {why}better: {measured}."]
+    return alone, [
+        f"Only labelled rows are used, because unlabelled rows do not make the model {why}better: {measured}."
+    ]
 
 
 def _spreads(candidate: Candidate) -> bool:

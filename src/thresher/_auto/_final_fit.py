@@ -119,7 +119,7 @@ def _stream_to_learn_from(method: Method, plan: Plan) -> tuple[Stream | None, li
         return None, []
     tuned = f"Parameters were tuned on {data.X.shape[0]:,} of {data.facts.n_labelled:,} rows"
     if not isinstance(data.rest, Stream):
-        return None, [f"{tuned}, and the model learned from all of them."]
+        return None, [f"{tuned}, and the final model was trained on all of them."]
     if not method.streams:
         why_not = f"{method.name} needs all rows in memory"
     elif plan.task == "clustering":
@@ -127,12 +127,12 @@ def _stream_to_learn_from(method: Method, plan: Plan) -> tuple[Stream | None, li
     elif plan.task == "classification" and not data.is_mixed:
         why_not = "the file is sorted by target, and one pass would forget the first rows; shuffle its lines to use all"
     else:
-        return data.rest, [f"{tuned}, and the model learned from all of them in one pass."]
-    return None, [f"{tuned}, and the model learned from these only, because {why_not}."]
+        return data.rest, [f"{tuned}, and the final model was trained on all of them in one pass."]
+    return None, [f"{tuned}, and the final model was trained on these only, because {why_not}."]
 
 
 def _for_stream(model: Any, data: TrainingData) -> Any:
-    """A copy that knows what one batch does not tell: the frequencies of the classes, and good landmarks."""
+    """A copy with facts that one batch does not provide: the frequencies of the classes, and good landmarks."""
     model = clone(model)
     learner = learner_of(model)
     Z, before = data.X, [step for _, step in getattr(model, "steps", [])[:-1]]

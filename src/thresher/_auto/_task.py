@@ -1,4 +1,4 @@
-"""Choice of the task and of the criterion, with the sentences that explain them; labels that are no classes."""
+"""Choice of the task and of the criterion, with explanations; labels that are not classes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CRITERIA: dict[str, dict[str, str]] = {
     "regression": {"mse": "the mean squared error"},
     "clustering": {
         "silhouette": "the separation of the clusters",
-        "line_fit": "the separation of clusters of any shape, as the kernel sees it",
+        "line_fit": "the separation of clusters of any shape, measured with the kernel",
     },
 }
 _AMOUNT = (
@@ -52,16 +52,16 @@ def choose_task(data: TrainingData, options: AutoOptions) -> tuple[str, str]:
         _check_task(data, task)
         if method is not None and method.task != task:
             raise ValueError(f"auto: method {method.name!r} is for {method.task}, but task is {task!r}.")
-        return task, f"Task: {task}, as asked."
+        return task, f"Task: {task}, as requested."
     if method is not None:
         _check_task(data, method.task)
-        return method.task, f"Task: {method.task}, because {method.name!r} was asked for."
+        return method.task, f"Task: {method.task}, because {method.name!r} was requested."
     task = data.look.task
     _check_task(data, task)
     if task == "clustering":
         return task, "Task: clustering, because there is no target."
     if task == "regression":
-        return task, "Task: regression, because the targets are amounts."
+        return task, "Task: regression, because the targets are numbers with many different values."
     kind = "are words" if data.look.is_text else "take only a few different values"
     return task, f"Task: classification, because the targets {kind}: {_first_few(data.look.labels or [])}."
 
@@ -87,7 +87,7 @@ def _check_task(data: TrainingData, task: str) -> None:
     if data.y is None:
         raise ValueError(f"auto: {task} needs targets, and there are none.")
     if task == "regression" and look.is_text:
-        raise ValueError("auto: regression needs targets that are numbers, got words.")
+        raise ValueError("auto: regression needs targets that are numbers, got text.")
     if task == "classification" and look.labels is None:
         raise ValueError(
             f"auto: classification needs targets that repeat, got more than a thousand different ones{_AMOUNT}"
@@ -95,7 +95,7 @@ def _check_task(data: TrainingData, task: str) -> None:
     if task == "classification" and look.is_text and data.no_class is None and look.hardly_repeats:
         n_words = len(look.labels or ())
         raise ValueError(
-            f"auto: targets that are words must repeat, got {n_words} different ones in {look.n_labelled} rows{_AMOUNT}"
+            f"auto: targets that are text must repeat, got {n_words} different ones in {look.n_labelled} rows{_AMOUNT}"
         )
     if look.labels is not None and len(look.labels) == 1:
         raise ValueError(f"auto: all rows have the same target, {look.labels[0]!r}; there is nothing to learn.")
@@ -119,13 +119,13 @@ def choose_criterion(plan: Plan) -> tuple[str, list[str]]:
         ]
     if name is not None:
         _check_criterion(name, plan)
-        return name, [*balance, f"Criterion: {name}, as asked."]
+        return name, [*balance, f"Criterion: {name}, as requested."]
     if plan.options.outlier_label is not None:
-        weights = "in which every class counts the same, and rows of no class, where there are any, as one more"
+        weights = "which weighs all classes equally, with rows of no class as one more class"
         return "balanced_error", [*balance, f"Criterion: balanced_error, {weights}."]
     if balance:
         others = "; f1 and average_precision look at the second class alone" if data.n_classes == 2 else ""
-        weights = f"in which every class counts the same{others}"
+        weights = f"which weighs all classes equally{others}"
         return "balanced_error", [*balance, f"Criterion: balanced_error, {weights}."]
     name = "line_fit" if task == "clustering" and _has_line_fit(plan.options) else next(iter(CRITERIA[task]))
     return name, [f"Criterion: {name}, {CRITERIA[task][name]}."]
@@ -147,8 +147,8 @@ def warn_if_worse(plan: Plan, score: float) -> None:
     if score < guess:
         found, least = plan.score_text(score), plan.score_text(guess)
         warnings.warn(
-            f"auto: the best model does worse in cross-validation ({found}) than {what} ({least}); the features do not "
-            "tell the target, as far as these methods can see.",
+            f"auto: the best model does worse in cross-validation ({found}) than {what} ({least}); these methods "
+            "find no relation between the features and the target.",
             UserWarning,
             stacklevel=4,
         )
@@ -233,7 +233,7 @@ def _has_few_labels(options: AutoOptions, data: TrainingData) -> bool:
 
 
 def _label_of_missing(label: Any, data: TrainingData) -> Any:
-    """The label that rows without a target get: as asked for, or one that is no class."""
+    """The label for rows without a target: as requested, or one that is not a class."""
     if data.look.is_text:
         return str(written_label(label))
     labels = data.look.labels
@@ -252,7 +252,7 @@ def settle_labels(options: AutoOptions, data: TrainingData) -> AutoOptions:
         return options
     ((name, label),) = (asked or usual).items()
     if asked and name in options.fixed:
-        raise ValueError(f"auto: {name} must not be in params where it is given by itself.")
+        raise ValueError(f"auto: {name} is given twice, also in params; leave one of them out.")
     data.no_class = _as_written(label, name, data, must_fit=bool(asked))
     if asked and name == "unlabelled_label" and not data.n_no_class:
         raise _unknown_label(label)
@@ -275,13 +275,13 @@ def _check_classes(data: TrainingData, name: str) -> None:
         return
     held = f"only {next(iter(data.classes))!r}" if data.classes else "none"
     raise ValueError(
-        f"auto: there must be at least two classes beside {name} {data.no_class!r}, got {held}; "
+        f"auto: there must be at least two classes besides {name} {data.no_class!r}, got {held}; "
         f"if that is a class, give another {name}."
     )
 
 
 def _default_label(method: Method, options: AutoOptions) -> dict[str, Any]:
-    """The label of a method that knows such rows, where the user has named none."""
+    """The default label of a method for such rows, if the user has named none."""
     names = [name for name in _LABELS if name in (STRUCTURE.get(need) for need in method.needs)]
     labels = {name: options.fixed.get(name, method.defaults[name]) for name in names}
     return {name: label for name, label in labels.items() if label is not None}
@@ -300,7 +300,7 @@ def _as_written(label: Any, name: str, data: TrainingData, must_fit: bool) -> An
     if isinstance(number, int):
         return number
     if must_fit:
-        raise ValueError(f"auto: {name} must be a whole number where labels are numbers, got {label!r}.")
+        raise ValueError(f"auto: {name} must be a whole number if labels are numbers, got {label!r}.")
     return label
 
 
@@ -309,23 +309,25 @@ def describe_special_rows(plan: Plan) -> list[str]:
     data, options = plan.data, plan.options
     n, label = data.n_no_class, repr(data.no_class)
     if options.unlabelled_label is not None and 0 < n == data.n_joined:
-        return ["Models learn from unlabelled rows where that helps, and none is scored on them."]
+        return ["Models learn from unlabelled rows if that helps, and are scored on labelled rows only."]
     shown = f"{n:,} of {data.facts.n_rows:,} rows are {label}"
     if options.unlabelled_label is not None:
         if not n:
             return [f"No row is {label}, which would mean unlabelled."]
-        return [f"{shown}, unlabelled: models learn from them where that helps, and none is scored."]
+        return [f"{shown}, unlabelled: models learn from them if that helps, and are scored on labelled rows only."]
     if options.outlier_label is None:
         return []
     if n:
         return [
-            f"{shown}, of no class. Cross-validation scores models on them that have not learned from them, because "
-            "future outliers will be new, too; the final model learns from them."
+            f"{shown}, of no class. Cross-validation scores models on outliers that they have not learned from, "
+            "because future outliers will be new, too; the final model learns from them."
         ]
     if has_stand_ins(data, options):
-        rows = "Rows that are spread evenly over the range of the columns stand in for them where models are scored."
-        return [f"No row is {label}: outliers appear in predictions only. {rows}"]
-    return [f"No row is {label}: nothing tells how tight the boundaries should be, so nu and gamma are not tuned."]
+        rows = "To score models, rows spread evenly over the range of the columns stand in for outliers."
+        return [f"No row is {label}: outliers occur in predictions only. {rows}"]
+    return [
+        f"No row is {label}: the data do not show how tight the boundaries should be, so nu and gamma are not tuned."
+    ]
 
 
 def has_stand_ins(data: TrainingData, options: AutoOptions) -> bool:

@@ -1,4 +1,4 @@
-"""Someone who watches a comparison of models: told of every evaluation, and free to end it."""
+"""Observers of a comparison of models, which are called for every evaluation and can end it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AutoWatcher:
     is_over : callable
         Whether to stop, and keep the best model so far. The model that is being measured is measured to its end.
     folder : Path or None
-        Where searches keep their evaluations, so that the same call goes on from them; it exists.
+        Where searches keep their evaluations, so that the same call continues from them. It must exist.
     """
 
     tell: Callable[[str], None] = lambda doing: None

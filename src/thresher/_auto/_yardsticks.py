@@ -1,4 +1,4 @@
-"""Yardsticks: models of other kinds on the same folds, which tell how good the answer is and are never the answer."""
+"""Reference models of other kinds on the same folds, which show how good the result is and are never returned."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _fold_scores(learner: Any, plan: Plan, clock: Clock) -> NDArray[np.float64]:
 
 
 def _one_thread() -> Any:
-    """No more threads than the models of the contest have: on a busy machine, they would wait for one another."""
+    """Limit threads to those of the compared models: on a busy machine, more would wait for one another."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)
@@ -140,7 +140,7 @@ def describe_better(yardsticks: list[dict[str, Any]], plan: Plan) -> list[str]:
     """A sentence on each yardstick that is better than the model by more than two standard errors."""
     return [
         f"{each['name'].capitalize()} would do clearly better: {plan.score_text(each['score'])} on the same rows"
-        + ("; nothing explains how they decide." if each["name"].startswith(_BOOSTED) else ".")
+        + (", but they do not explain their predictions." if each["name"].startswith(_BOOSTED) else ".")
         for each in yardsticks
         if each["is_better"]
     ]

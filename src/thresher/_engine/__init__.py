@@ -1,4 +1,5 @@
-"""The machinery of a pass: state, learners, losses, orders, outputs, rounds, threads. Knows no estimator."""
+"""The machinery of a pass: state, learners, losses, orders, outputs, rounds and threads. It does not depend on
+estimators."""
 
 from ._calibration import Curve, ScoreCounts
 from ._learner import Axis, Learner, PassResult, largest, winning_codes

@@ -1,10 +1,10 @@
-"""Scores read as probabilities, by scores of rows that were predicted before they were learned from.
+"""Calibrated probabilities from the scores of rows that were predicted before they were learned from.
 
 A state counts such scores by class in bins, which add up over rows and shards. With several classes, the score of a
-class is its lead over the best of the others. How often a class occurred in each bin says what its scores mean: an
-isotonic curve through the bins where there are many rows, a logistic one where there are few, and both in between.
-With two classes, the bins are first moved by as much as scores have moved since they were counted: where a class is
-rare, all scores of a young model drift.
+class is its lead over the best of the others. The frequency of a class in each bin gives its calibration curve:
+isotonic if there are many rows, logistic if there are few, and a mixture in between. With two classes, the bins are
+first moved by as much as scores have moved since they were counted: where a class is rare, all scores of a young model
+drift.
 """
 
 from __future__ import annotations

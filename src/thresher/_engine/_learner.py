@@ -108,7 +108,7 @@ class Learner:
 
     @cached_property
     def steep(self) -> bool:
-        """Whether its loss has slopes without a bound, so that weights may outgrow floating point."""
+        """Whether its loss has slopes without a bound, so that weights may overflow."""
         loss = self.params.get("loss")
         return loss is not None and not LOSSES[loss].bounded
 
@@ -360,7 +360,7 @@ class Learner:
         return n_wrong
 
     def _learn_tuned(self, tuning: Tuning, lesson: Lesson, state: State) -> PassResult:
-        """Milestone by milestone, all candidates in turn; one that outgrows floating point is left out."""
+        """Milestone by milestone, all candidates in turn; one that overflows is left out."""
         order = np.arange(lesson.rows.n_rows) if lesson.order is None else np.asarray(lesson.order, dtype=np.int64)
         present = None if lesson.weight is None else lesson.weight[order] > 0
         tuning.begin(state, lesson.rows, order if present is None else order[present])

@@ -27,7 +27,7 @@ class LossInfo:
     for_classes: bool
     for_values: bool
     bounded: bool
-    """Whether slopes have a bound; weights may outgrow floating point without one."""
+    """Whether slopes have a bound; without one, weights may overflow."""
     curvature: float
     """The most that slopes rise per unit of the score; infinite where the loss has a kink."""
     degree: int

@@ -1,4 +1,4 @@
-"""Visiting orders. The core has no random generator: what is random about a pass is decided here, as data."""
+"""Visiting orders. The core has no random generator: all random choices of a pass are made here and passed as data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Learning from rows that are elsewhere: questions whose answers add up.
+"""Learning from rows on other machines, by queries whose results add up.
 
-A round is a generator on the driver. It yields questions, each of which is put to every row wherever it lies, and is
-sent the total of the answers; at its end it changes the estimator. It knows nothing of shards, engines or files.
+A round is a generator on the driver. It yields queries, each of which is evaluated on all rows, wherever they are, and
+is sent the total of the results; at the end it changes the estimator. It does not depend on shards, engines or files.
 """
 
 from __future__ import annotations
@@ -63,6 +63,6 @@ def join(question: Question, total: Sums | None, more: Sums) -> Sums:
 def outgrown(estimator: Any) -> FloatingPointError:
     """Return the error of a round that ends in weights that are no numbers."""
     return FloatingPointError(
-        f"{type(estimator).__name__}: the weights outgrew floating point in a round; scale the features to about 1 "
+        f"{type(estimator).__name__}: the weights overflowed in a round; scale the features to about 1 "
         f"or take smaller steps ({estimator._shorter_steps})."
     )

@@ -99,7 +99,7 @@ class Field:
         """Fresh values for every output."""
         shape = self.whole_shape(n_outputs, sizes)
         if self.initial == 0:
-            return np.zeros(shape)  # pages that nobody touches stay unmapped
+            return np.zeros(shape)  # pages that are never touched stay unmapped
         if self.is_square:
             return np.broadcast_to(self.initial * np.eye(shape[1]), shape).copy()
         return np.full(shape, self.initial)
@@ -127,7 +127,7 @@ class State:
     ) -> None:
         self.fields = tuple(fields)
         self.n_outputs = n_outputs
-        self.kept: dict[str, Any] = {}  # what readers make of it, each with what tells them that it is still true
+        self.kept: dict[str, Any] = {}  # values derived from it, each with what shows that they are still valid
         self.replace(sizes, arrays)
 
     def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:

@@ -56,11 +56,13 @@ def read_tasks(tasks: Any, known: Labels, present: NDArray[np.bool_], who: str) 
     """All tasks so far and the code of every row. A row that is not ``present`` makes no task known."""
     if tasks is None:
         if known.tolist() not in ([], [0]):
-            raise ValueError(f"{who}: tasks must be given, one per row, because the model knows {len(known)} tasks.")
+            raise ValueError(
+                f"{who}: tasks must be given, one per row, because the model was trained on {len(known)} tasks."
+            )
         return np.zeros(1, dtype=np.int64), None
     labels = _readable(tasks, len(present), who)
     if not (len(known) or present.any()):
-        present = np.ones(len(present), dtype=bool)  # a batch of absent rows at least says what there is
+        present = np.ones(len(present), dtype=bool)  # a batch of absent rows still shows which tasks there are
     if len(known) and known.dtype.kind != labels.dtype.kind:
         raise ValueError(f"{who}: tasks must be {_kind(known)} as before, got {labels.dtype}.")
     distinct, place = np.unique(labels, return_inverse=True)
@@ -81,7 +83,7 @@ def encode_tasks(tasks: Any, known: Labels, n_rows: int, who: str) -> Codes | No
         return None
     together, codes = read_tasks(tasks, known, np.ones(n_rows, dtype=bool), who)
     if len(together) > len(known):
-        raise ValueError(f"{who}: tasks must be among those it learned, got {together[len(known)].item()!r}.")
+        raise ValueError(f"{who}: tasks must be among those of training, got {together[len(known)].item()!r}.")
     return codes
 
 

@@ -184,7 +184,7 @@ class Tuning(MeasuredUnits):
         mark[:] = self._against(learner, state)
 
     def leader(self, learner: Learner, state: State) -> int:
-        """The candidate of the first part that the others go on from; until they do, the one that is read."""
+        """The candidate of the first part that the others continue from; until then, the one that is read."""
         leader = int(one(state, "leader")) if self.n_first else 0
         return leader - 1 if leader else learner.chosen(state)
 
@@ -194,7 +194,7 @@ class Tuning(MeasuredUnits):
         return n_rows >= _FIRST or n_rows < one(state, "n_measured") < 4 * n_rows
 
     def _begin_second(self, learner: Learner, state: State) -> None:
-        """Let the second part of the grid go on from the state of the leader."""
+        """Let the second part of the grid continue from the state of the leader."""
         leader = self.best(learner, state)
         self._leave(learner, state, self.running(learner, state), leader)
         state.arrays["leader"][0, 0] = leader + 1
@@ -217,7 +217,7 @@ class Tuning(MeasuredUnits):
             at[0] = at[0] + np.count_nonzero(wrong) if weight is None else np.cumsum([at[0], *weight[wrong]])[-1]
 
     def fail(self, learner: Learner, state: State, model: int) -> bool:
-        """Leave out a candidate whose weights outgrew floating point; whether another one goes on."""
+        """Leave out a candidate whose weights overflowed; whether another one goes on."""
         if not self.races or len(self.running(learner, state)) == 1:
             return False
         fresh, outputs = state.blank(state.sizes["weight"]), learner.outputs_of(state, model)

@@ -1,4 +1,4 @@
-"""Learning from several threads in one model: call after call, none at the same time, and each of them whole."""
+"""Training one model from several threads: calls run one after the other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def in_turn(learn: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
     def wait_and_learn(model: M, /, *args: P.args, **options: P.kwargs) -> R:
         with (_turns.get(id(model)) or _new_turn(model))[0]:
             came: list[Any] = []
-            waits = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler  # else nobody is interrupted here
+            waits = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler  # not interrupted elsewhere
             if waits:
                 try:
                     _signal.signal(_signal.SIGINT, lambda *signal: came.append(signal))

@@ -1,4 +1,4 @@
-"""Sums of models that learned from the same rows, each with a weight: what ``thresher.auto`` may answer with."""
+"""Weighted sums of models that learned from the same rows, which ``thresher.auto`` may return."""
 
 from ._model_sums import ModelSumClassifier, ModelSumRegressor
 

@@ -52,10 +52,10 @@ class _ModelSum(_FittedModels, Estimator):
     """Base class: models that learn from the same rows."""
 
     models: list[tuple[str, Any]] = param(
-        default=(), rule=_MODELS, doc="Names and models; pipelines are welcome.", kw_only=False
+        default=(), rule=_MODELS, doc="Names and models; a model may be a pipeline.", kw_only=False
     )
     weights: Sequence[float] = param(
-        default=(), rule=_WEIGHTS, doc="For each model, what its score counts; at least 0.", kw_only=False
+        default=(), rule=_WEIGHTS, doc="The weight of each model's score, at least 0.", kw_only=False
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -142,7 +142,7 @@ class ModelSumClassifier(ReadsClasses, CalibratedOnFolds, _ModelSum):
     class_weight: Any = param(
         default=None,
         rule=class_weights,
-        doc="What rows of each class count where scores are read as probabilities. Models bring their own.",
+        doc="Weights of the classes when scores are calibrated. The models have their own ``class_weight``.",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("classes_",)

@@ -31,10 +31,10 @@ class LearningProblem:
     is_sparse: bool = False
     is_text: bool = False  # all columns hold words
     is_imbalanced: bool = False  # a class is rare
-    wants_sparsity: bool = False  # a model of few features is wanted
+    wants_sparsity: bool = False  # a model of few features is requested
     kernel: str | None = None  # that the user named
     needs: frozenset[str] = frozenset()  # structure to use: "groups", "tasks", "outliers" or "unlabelled"
-    aim: str = ""  # a property that data cannot tell, such as "curved"; the wizard and the chart of methods ask for it
+    aim: str = ""  # a property that data do not show, such as "curved"; the wizard and the chart of methods ask for it
     kind: str = ""  # the features that a method is to learn from, one of KINDS
 
     @property

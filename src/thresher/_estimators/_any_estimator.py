@@ -1,4 +1,4 @@
-"""Questions to any estimator, of this library or another, that are answered without importing scikit-learn."""
+"""Properties of estimators of this library or another, found without importing scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Learners that take rows batch by batch: a rule in Python over BLAS and compiled steps, behind everybody's interface.
+"""Learners that take rows in batches: a rule in Python over BLAS and compiled steps, with the interface of all
+learners.
 
 A rule says what it keeps, what it makes of one batch, and which weights it implies; everything else (several classes,
 several costs side by side, tallies, saving, growing, merging) is written here or below, once.
@@ -38,7 +39,7 @@ Ids = NDArray[np.int64]
 View = Mapping[str, Array]
 Params = Mapping[str, Any]
 
-_ROWS = 1024  # that came one by one, of a batch whose size nobody says
+_ROWS = 1024  # that came one by one, if no batch size is given
 _FEW_BATCHES = 10  # the first of so many is scored before anything is known
 
 
@@ -166,7 +167,7 @@ class BatchLearner(Learner):
         return margins
 
     def usual_size(self, n_features: int) -> int | None:
-        """Rows of a batch when nobody says; None for one batch of all rows of a call."""
+        """Default number of rows in a batch; None for one batch of all rows of a call."""
         return None
 
     def is_short(self, n_rows: int, size: int) -> bool:
@@ -368,7 +369,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
 
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Files that know no scale are of models without one."""
+        """Files without a scale hold models that do not scale."""
         return super()._from_file(params if "scale" in params else {**params, "scale": False})
 
     def _n_visits(self, n_rows: int, n_steps: int) -> int:

@@ -1,4 +1,4 @@
-"""Scores read as probabilities, by rows that were scored before anything was learned from them."""
+"""Calibrated probabilities, from rows that were scored before the model learned from them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Calibrated(_Counted, Declared):
 
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Files that know no probability are of models that count no scores."""
+        """Files without a probability setting hold models that count no scores."""
         known: Mapping[str, Any] = super()._from_file(params)  # type: ignore[misc]
         return known if "probability" in known else {**known, "probability": "none"}
 
@@ -74,7 +74,7 @@ class Calibrated(_Counted, Declared):
             return f'probability="calibrated", got {self.probability!r}'
         if method == "calibrate" or not is_fitted(self) or self._score_counts().clock[0]:
             return ""
-        return "scores of rows that were not learned from, and there are none; call calibrate with some"
+        return "scores of rows that the model has not learned from; call calibrate with such rows"
 
     def _score_table(self, X: Any) -> Array:
         """The scores of rows, one column per output."""
@@ -304,7 +304,7 @@ class CalibratedOnFolds(Calibrated):
         return np.ascontiguousarray(scores.T) if known and np.isfinite(scores).all() else None
 
     def _check_counts(self) -> None:
-        """Refuse counts of a file that are none."""
+        """Refuse counts of a file that are not valid."""
         if self.probability == "none":
             return
         counts = {"_score_bins": self._score_bins, "_score_clock": self._score_clock}

@@ -1,8 +1,9 @@
-"""scikit-learn's contract, kept by protocol: the library itself is imported when one of its objects is asked for.
+"""scikit-learn's estimator contract without its base classes: the library is imported only when one of its objects is
+needed.
 
 Importing scikit-learn takes about a second, and neither learning nor predicting needs it. So estimators do not inherit
-from its base classes; they offer what it asks of an estimator, and borrow from it what only it can make: tags, metadata
-requests, and the diagram that notebooks show.
+from its base classes. They implement the same methods, and use scikit-learn only for what it alone can make: tags,
+metadata requests, and the diagram in notebooks.
 """
 
 from __future__ import annotations
@@ -44,12 +45,15 @@ class Borrowed:
         try:
             lender = getattr(importlib.import_module(self.module), self.cls)
         except ImportError:
-            raise AttributeError(f"{self.name} needs {self.module}, which this scikit-learn does not have.") from None
+            raise AttributeError(
+                f"{self.name} needs {self.module}, which this version of scikit-learn does not have."
+            ) from None
         return inspect.getattr_static(lender, self.name).__get__(instance, owner)
 
 
 class _Request:
-    """``set_fit_request`` and its kind, which say what metadata a method wants; absent where it could want none."""
+    """``set_fit_request`` and the like, which declare the metadata that a method requests; absent if it accepts
+    none."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -97,7 +101,7 @@ class Estimator(Declared):
     del _name
 
     def _get_doc_link(self) -> str:
-        """No link: scikit-learn's template knows its own pages only."""
+        """No link, because scikit-learn's template only knows its own pages."""
         return ""
 
     @property
@@ -106,7 +110,7 @@ class Estimator(Declared):
         from sklearn import get_config
 
         if get_config()["display"] != "diagram":
-            raise AttributeError('_repr_html_ is there if scikit-learn\'s option display is "diagram".')
+            raise AttributeError('_repr_html_ is available only if scikit-learn\'s option display is "diagram".')
         return self._html_repr
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
@@ -174,7 +178,7 @@ class Estimator(Declared):
         return self.get_params(deep=False)
 
     def _settle(self) -> None:
-        """Compute what is otherwise computed when somebody asks for it."""
+        """Compute what is otherwise computed on first use."""
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""
@@ -268,7 +272,7 @@ class ClustererContract:
 
 
 def _contained(method: Any) -> Any:
-    """A method whose result comes in the container that was asked for."""
+    """A method that returns its result in the requested container."""
 
     @functools.wraps(method)
     def wrapped(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,8 +1,8 @@
 """Several models side by side, each with another cost of the classes; the one that does best so far is read.
 
-How much a mistake on the rare class should cost depends on the measure one cares about, and no formula says how. So all
-costs of a grid learn from every batch, each predicts it first, and a progressive measure of its own predictions, kept
-in the state, decides which of them speaks next.
+The best cost of a mistake on the rare class depends on the measure, and there is no formula for it. So models for all
+costs of a grid learn from every batch. Each predicts the batch first, and a progressive measure of these predictions,
+kept in the state, decides which model predicts next.
 """
 
 from __future__ import annotations

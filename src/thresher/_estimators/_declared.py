@@ -53,7 +53,7 @@ def param(
     Parameters
     ----------
     default : object
-        Its value when nobody gives one.
+        Its value if none is given.
     rule : Rule
         The values it may have, from :mod:`thresher._gate`.
     doc : str

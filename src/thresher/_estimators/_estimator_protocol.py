@@ -1,7 +1,7 @@
 """The interface of estimators to the rest of the library, beside scikit-learn's contract.
 
-:class:`~thresher._estimators.Estimator` answers all of it; a class overrides what is different about it. Files,
-training, merging and searches ask nothing else and know no class by its name.
+:class:`~thresher._estimators.Estimator` implements all of it; a class overrides what differs. Files, training, merging
+and searches use nothing else and refer to no class by its name.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class EstimatorProtocol(Protocol):
         """Parameters as a file keeps them."""
 
     def _settle(self) -> None:
-        """Compute what is otherwise computed when somebody asks for it."""
+        """Compute what is otherwise computed on first use."""
 
     def _check_loaded(self) -> None:
         """Refuse attributes of a file that do not belong together."""

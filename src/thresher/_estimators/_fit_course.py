@@ -1,4 +1,4 @@
-"""The course of a fit: where it begins, when it ends, and who is told of its passes."""
+"""The course of a fit: warm starts, early stopping, and callbacks for its passes."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ class HasCourse(Declared):
         return boolean.holds(self.warm_start) and bool(self.warm_start) and "state_" in vars(self)
 
     def _check_same_target(self, target: Target) -> None:
-        """Refuse targets that a warm start cannot go on with."""
+        """Refuse targets that a warm start cannot continue with."""
         known: dict[str, Any] = {"classes": target.classes, "tasks": getattr(target, "tasks", None)}
         for name, now in known.items():
             before = vars(self).get(f"{name}_")
             if before is not None and not np.array_equal(before, now):
                 raise ValueError(
-                    f"{type(self).__name__}: y must have the {name} of the fit before, {before.tolist()!r}, because "
-                    f"warm_start is True, got {np.asarray(now).tolist()!r}; set warm_start to False to begin again."
+                    f"{type(self).__name__}: y must have the {name} of the previous fit, {before.tolist()!r}, because "
+                    f"warm_start is True, got {np.asarray(now).tolist()!r}; set warm_start to False to start over."
                 )
 
     def _begin_at(self, learner: Learner, state: State, coef: Any, intercept: Any, is_measured: bool) -> None:
-        """Begin with given weights, where a learner keeps weights."""
+        """Begin with given weights, if a learner keeps weights."""
         who, weights, constant = type(self).__name__, learner.weights(state), learner.constant(state)
         if intercept is not None and not constant:
             raise ValueError(f"{who}: intercept_init must be left out when fit_intercept is False.")
@@ -91,13 +91,13 @@ class HasCourse(Declared):
             weights[:, -1:] = _as_given(intercept, weights[:, -1:].shape, "intercept_init", who) / constant
         if learner.tuning is not None and not is_measured:
             raise ValueError(
-                f"{who}: coef_init and intercept_init need shuffle=True, because columns are scaled by a look at all "
-                "rows."
+                f"{who}: coef_init and intercept_init need shuffle=True, because columns are scaled by "
+                "statistics of all rows."
             )
         if not learner.begin_at(state, weights):
             raise ValueError(
-                f"{who}: coef_init and intercept_init must be left out, because weights follow from what else is "
-                "learned; use warm_start to go on from another fit."
+                f"{who}: coef_init and intercept_init must be left out, because this learner computes its "
+                "weights from other sums; use warm_start to continue from another fit."
             )
 
     def _make_passes(self, learner: Learner, state: State, lesson: Lesson, given: tuple[Any, Any, Any]) -> int:

@@ -82,7 +82,7 @@ class JointClassifier(SelfTuned, LinearClassifier):
     _first_step: ClassVar[int] = 0  # of the candidates for two classes, the first that joint ones try
 
     def _with_joint_form(self, of_two: Learner, core: type[CoreLearner]) -> Learner:
-        """The learner, with a joint form for more than two classes if it was asked for."""
+        """The learner, with a joint form for more than two classes if requested."""
         published = self.multi_class == "auto" and self._raced is not None and not self._races
         if self.multi_class == "one_vs_rest" or published or of_two.params.get("n_selected"):
             return of_two
@@ -154,5 +154,5 @@ class JointByRivals(JointClassifier):
 
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Files that know no form are of classes that were learned against the rest."""
+        """Files without a form hold models of one class against the rest."""
         return super()._from_file(params if "multi_class" in params else {**params, "multi_class": "one_vs_rest"})

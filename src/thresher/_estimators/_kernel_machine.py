@@ -216,7 +216,7 @@ class KernelMachine(KeepsRows, ChoosesKernel, Estimator):
         if not _is_symmetric(K):
             raise ValueError(f"{who}: a precomputed kernel must be symmetric in fit.")
         if float(namespace(K).min(namespace(K).linalg.diagonal(K))) < 0:
-            raise ValueError(f"{who}: a precomputed kernel must have no entry below 0 on its diagonal.")
+            raise ValueError(f"{who}: a precomputed kernel must not have negative entries on its diagonal.")
         return K
 
     def _gram(self, rows: Any) -> Any:

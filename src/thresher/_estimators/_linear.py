@@ -193,7 +193,7 @@ class LinearRegressor(ReadsValues, OnlineLinear):
         return super().partial_fit(X, y, None, sample_weight, grow=grow)
 
     def _look_back(self, rows: Rows, target: Target) -> None:
-        """Say so when constants would predict better: steps were too long for the data."""
+        """Warn if the model predicts worse than a constant, because steps were too long for the data."""
         super()._look_back(rows, target)
         learner = self._learner_now()
         name, tau, epsilon = (learner.params[key] for key in ("loss", "tau", "epsilon"))
@@ -204,8 +204,8 @@ class LinearRegressor(ReadsValues, OnlineLinear):
         if paid > 2 * least > 0:
             scale = "" if are_scaled(rows.values) else "scale them to about 1, or "
             warn_of_convergence(
-                f"{type(self).__name__}: a constant would predict better; steps were too long for these features: "
-                f"{scale}take shorter steps ({self._shorter_steps}).",
+                f"{type(self).__name__}: the model predicts worse than a constant, because steps were too long for "
+                f"these features: {scale}take shorter steps ({self._shorter_steps}).",
                 stacklevel=4,
             )
 

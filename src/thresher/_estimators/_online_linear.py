@@ -1,4 +1,4 @@
-"""Linear learners: passes over rows, state that survives them, weights derived when someone asks."""
+"""Linear learners: passes over rows, state between them, and weights computed on demand."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
                 f"{type(self).__name__}: a model of {n_features:,} features and {n_outputs} outputs does not fit into "
                 "memory; give it fewer columns, or lower the parameters that set its size."
             ) from error
-        if learner.tuning is not None and self.__dict__.get("_rows_come_scaled", False):  # says a pipeline
+        if learner.tuning is not None and self.__dict__.get("_rows_come_scaled", False):  # set by a pipeline
             state.arrays["is_scaled"][0, 0] = _engine.COMES_SCALED
         return state
 
@@ -193,8 +193,8 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
             learner = learner.for_outputs(target.n_outputs)
         if self.class_weight == "balanced":
             raise ValueError(
-                f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced": '
-                "one batch does not know how often the classes occur."
+                f'{type(self).__name__}: class_weight must be None or a dict in partial_fit, got "balanced", '
+                "because one batch does not show how often the classes occur."
             )
         if sample_weight is not None:
             sample_weight = _gate.check_weights(sample_weight, rows.n_rows, type(self).__name__)
@@ -236,7 +236,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         return grows
 
     def _learn(self, learner: Learner, state: State, lesson: Lesson) -> None:
-        """One pass; weights that outgrow floating point are refused with advice."""
+        """One pass; raises an error with advice if weights overflow."""
         lesson.n_jobs = self.__dict__.get("n_jobs")
         diverged = learner.learn(lesson, state).diverged
         if diverged >= 0:
@@ -245,7 +245,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     def _refuse_divergence(self, rows: Rows, row: int) -> None:
         scale = "" if are_scaled(rows.values) else "scale the features to about 1 or "
         raise FloatingPointError(
-            f"{type(self).__name__}: the weights outgrew floating point at row {row}; "
+            f"{type(self).__name__}: the weights overflowed at row {row}; "
             f"{scale}take smaller steps ({self._shorter_steps})."
         )
 
@@ -295,11 +295,11 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         return replace(learner, intercept=float(self.intercept_scaling) if self.fit_intercept else 0.0)
 
     def _look_back(self, rows: Rows, target: Target) -> None:
-        """Say so when a fit came to nothing."""
+        """Warn if all weights are 0 after a fit."""
         if not self.support_.size:
-            advice = f"; a smaller {self._penalty} keeps more of them" if hasattr(self, self._penalty) else ""
+            advice = f"; a smaller {self._penalty} keeps more features" if hasattr(self, self._penalty) else ""
             warn_of_convergence(
-                f"{type(self).__name__}: no feature is in use, all weights are 0{advice}.", stacklevel=4
+                f"{type(self).__name__}: all weights are 0, so no feature is in use{advice}.", stacklevel=4
             )
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         learner = self._checked_learner(width).for_outputs(self._n_outputs)
         if learner is not made_by and not self._can_continue(learner, made_by):
             raise ValueError(
-                f"{type(self).__name__}: a parameter that decides what is learned was changed since the fit; "
+                f"{type(self).__name__}: a parameter that affects training has changed since the last fit; "
                 "set it back, or call fit."
             )
         return learner

@@ -1,4 +1,4 @@
-"""Shares of classes: what each of several scores says of its class."""
+"""Probabilities of several classes from the score of each."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class SolvedClassifier(_Solution, LinearClasses, CalibratedOnFolds, WeighsClasse
         raise NotImplementedError
 
     def _look_back(self) -> None:
-        """Say so when the optimum was not reached."""
+        """Warn if the optimum was not reached."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

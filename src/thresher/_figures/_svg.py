@@ -63,7 +63,7 @@ def draw(paint: Callable[[Any], None], width: int = 440, height: int = 280) -> s
 
 
 def _inline(written: bytes) -> str:
-    """Strip the SVG of its header, styles, names and superfluous digits."""
+    """Strip the SVG of its header, styles, names and unneeded digits."""
     root = ET.fromstring(written)
     view = root.get("viewBox", "")
     _tidy(root)

@@ -33,7 +33,7 @@ def _patterns() -> Iterator[tuple[str, str]]:
     for year in "Yy":
         for mark in "./-":
             yield f"D{mark}M{mark}{year}", DATE_ORDERS[0]
-            if mark != ".":  # nobody writes month.day.year
+            if mark != ".":  # month.day.year is not used
                 yield f"M{mark}D{mark}{year}", DATE_ORDERS[1]
     yield from ((pattern, "") for pattern in (*_NAMED, "YNd", "Y-M", "Y/M", "M/Y", "M.Y"))
 

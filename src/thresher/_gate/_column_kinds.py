@@ -87,7 +87,7 @@ class ReadingOptions:
     date: str | None = None
     missing: tuple[str, ...] = ()
     keep_identifiers: bool = False
-    decimal_point_is_usual: bool = True  # where the numbers themselves say nothing
+    decimal_point_is_usual: bool = True  # if the numbers themselves are ambiguous
 
 
 def find_readings(
@@ -119,7 +119,7 @@ def find_readings(
                 found[name] = seen  # how it is written was left open
             elif name in looks and known[name].kind not in ("number", "category", "text"):
                 raise ValueError(
-                    f"the column {name!r} must hold values of the kind {known[name].kind}, as columns says."
+                    f"the column {name!r} must hold values of the kind {known[name].kind}, as given in columns."
                 )
         elif isinstance(values, Text):
             found[name] = looks[name].found(decimal, order)
@@ -350,7 +350,7 @@ class _TextLook:
         more = ", ..." if len(slips) > 3 else ""
         note = f"{', '.join(map(repr, slips[:3]))}{more} read as another spelling" if slips else ""
         if self.is_target and marks:
-            note = f"{', '.join(map(repr, marks))} taken for missing"
+            note = f"{', '.join(map(repr, marks))} read as missing"
         return self._with(ColumnReading("category", missing=marks, spellings=spellings), note=note)
 
 

@@ -123,7 +123,7 @@ class ColumnReading:
 
     @classmethod
     def from_dict(cls, values: Any) -> ColumnReading:
-        """A reading from plain values that anybody may have written; ValueError says what is wrong."""
+        """A reading from untrusted plain values; raises a ValueError that says what is wrong."""
         known = {each.name for each in fields(cls)}
         if not isinstance(values, dict) or not set(values) <= known or values.get("kind") not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, and other entries known")

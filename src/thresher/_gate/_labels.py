@@ -119,7 +119,7 @@ def check_classes(classes: Any, who: str) -> Labels:
     try:
         labels, _ = find_classes(classes, who)
     except ValueError as error:
-        raise ValueError(f"{who}: classes must be labels that can be told apart: {error}") from None
+        raise ValueError(f"{who}: classes must be different labels: {error}") from None
     return at_least_two(labels, who)
 
 

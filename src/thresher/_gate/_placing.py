@@ -28,10 +28,10 @@ def find_device(name: str) -> Any:
     except ModuleNotFoundError:
         raise ValueError(f"The device {name!r} needs PyTorch, which is not installed: pip install torch.") from None
     if not torch.cuda.is_available():
-        raise ValueError(f"The device {name!r} is not there: PyTorch {torch.__version__} finds no GPU.")
+        raise ValueError(f"The device {name!r} is not available: PyTorch {torch.__version__} finds no GPU.")
     device, n_devices = torch.device(name), torch.cuda.device_count()
     if (device.index or 0) >= n_devices:
-        raise ValueError(f"The device {name!r} is not there: PyTorch finds {n_devices}, counted from cuda:0.")
+        raise ValueError(f"The device {name!r} is not available: PyTorch finds {n_devices}, counted from cuda:0.")
     return device
 
 

@@ -333,5 +333,5 @@ def is_same(a: Any, b: Any) -> bool:
         return True
     try:
         return type(a) is type(b) and bool(a == b)
-    except ValueError:  # arrays do not say yes or no
+    except ValueError:  # comparing arrays gives no single truth value
         return False

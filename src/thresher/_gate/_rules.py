@@ -92,7 +92,7 @@ def check_params(estimator: Any, rules: Mapping[str, Rule]) -> None:
 
 
 def check_param(who: str, name: str, value: Any, rule: Rule) -> None:
-    """Refuse a value that somebody chose, if it breaks a rule, or if it or its inverse is of no sane size."""
+    """Refuse a value that breaks a rule, or that is too large or too small to compute with."""
     if _is_extreme(value):
         raise ValueError(f"{who}: {name} must be at most 1e100 in size, got {shown(value)}.")
     if _number(value) and 0 < abs(float(value)) < 1 / HUGE:

@@ -1,4 +1,4 @@
-"""SciPy's modules, each imported when it is first used: that takes longer than learning from a small file."""
+"""SciPy's modules, each imported on first use, because importing takes longer than training on a small file."""
 
 from __future__ import annotations
 

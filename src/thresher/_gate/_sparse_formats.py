@@ -1,4 +1,4 @@
-"""Sparse matrices of any format -> CSR. SciPy follows indices without a look, so that comes first."""
+"""Sparse matrices of any format to CSR. SciPy does not check indices, so they are checked first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def converted(X: Any, who: str) -> Any:
         _look_at_blocks(X, who)
     elif X.format == "lil":
         if len(X.rows) != X.shape[0] or list(map(len, X.rows)) != list(map(len, X.data)):
-            raise ValueError(f"{who}: rows and data of sparse X must have as many entries in each row.")
+            raise ValueError(f"{who}: rows and data of sparse X must have the same number of entries in each row.")
     else:
         X = _coordinates(X, who)
     try:
@@ -52,7 +52,7 @@ def check_lengths(X: Any, n_lines: int, who: str, axis: str = "row") -> None:
         )
     if len(X.data) != len(columns):
         raise ValueError(
-            f"{who}: data and indices of sparse X must be of one length, got {len(X.data)} and {len(columns)}."
+            f"{who}: data and indices of sparse X must have the same length, got {len(X.data)} and {len(columns)}."
         )
     if len(starts) != n_lines + 1:
         raise ValueError(
@@ -87,7 +87,7 @@ def _coordinates(X: Any, who: str) -> Any:
     except (ValueError, OverflowError, TypeError):  # a dictionary, whose keys SciPy looks at
         raise ValueError(_OUTSIDE.format(who, X.shape)) from None
     if not len(X.data) == len(X.row) == len(X.col):
-        raise ValueError(f"{who}: data and coordinates of sparse X must be of one length.")
+        raise ValueError(f"{who}: data and coordinates of sparse X must have the same length.")
     for places, size, axis in ((X.row, X.shape[0], "row"), (X.col, X.shape[1], "column")):
         _look_at_places(places, size, axis, who)
     return X

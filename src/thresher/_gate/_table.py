@@ -262,9 +262,7 @@ class Table:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if self.text or self.dates:
             name, kind = (next(iter(self.text)), "text") if self.text else (self.dates[0], "dates")
-            raise TypeError(
-                f"column {name!r} holds {kind}; put a TableEncoder of thresher.preprocessing before what needs numbers."
-            )
+            raise TypeError(f"column {name!r} holds {kind}; encode it first, with thresher.preprocessing.TableEncoder.")
         return np.array(self.numbers, dtype=dtype) if copy else np.asarray(self.numbers, dtype=dtype)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""THE GATE: user data -> rows, targets, weights. What passes is trusted below; the rest is refused in one sentence.
+"""THE GATE: user data become rows, targets and weights. Data that pass are trusted below; the rest raises an error.
 
 Every stored value is looked at once, by the core, when :class:`~thresher._core.Rows` is made.
 """
@@ -57,7 +57,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, a
 
 
 def _without_new_features(X: Any, n_features: int, who: str) -> Any:
-    """Drop columns that no batch has shown yet, which count for nothing."""
+    """Drop columns that no batch has had yet, because they have no weight."""
     if len(getattr(X, "shape", ())) != 2 or X.shape[1] <= n_features or is_frame(X):
         return X
     return (as_csr(X, who) if sparse.issparse(X) else X)[:, :n_features]
@@ -74,7 +74,7 @@ def _check_growing_names(estimator: Any, X: Any, who: str) -> None:
     for place, (old, new) in enumerate(zip(known, names, strict=False)):
         if old != new:
             raise ValueError(
-                f"{who}: column {place} of X must be named {old!r} as before, got {new!r}; new ones come last."
+                f"{who}: column {place} of X must be named {old!r} as before, got {new!r}; new columns must come last."
             )
 
 
@@ -176,7 +176,7 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False
         _check_width(estimator, rows.shape[1], reset)
         return rows
     if reset and len({isinstance(name, str) for name in frame_names(X) or ()}) > 1:
-        raise TypeError(f"{who}: the columns of X must all be named by words, or none of them.")
+        raise TypeError(f"{who}: either all columns of X must be named by text, or none.")
     _check_width(estimator, as_rows(X, who).n_features, reset)
     return placed(_as_matrix(X, who), reset) if estimator._takes_arrays else _as_matrix(X, who)
 
@@ -262,7 +262,7 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
     if columns.dtype not in (np.int32, np.int64):
         columns = columns.astype(np.int64)
     starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
-    if starts[-1] < len(columns) and 0 <= starts[-1] == starts.max():  # what lies behind the last row is nobody's
+    if starts[-1] < len(columns) and 0 <= starts[-1] == starts.max():  # entries after the last row belong to no row
         values, columns = values[: starts[-1]], columns[: starts[-1]]
     return Rows.csr(
         np.ascontiguousarray(numbers(values, "X", who)),

@@ -23,7 +23,7 @@ def array_of(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(on_host(values))
     except ValueError:
-        raise ValueError(f"{who}: {name} must have rows of one length, got ragged ones.") from None
+        raise ValueError(f"{who}: {name} must have rows of equal length, got rows of different lengths.") from None
 
 
 def na_as_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -12,7 +12,7 @@ from .._gate import at_least, beside, is_foreign_array, namespace
 
 _MOST_NAMED = 4  # columns that a name lists one by one
 
-says = "None, a column of X by number or name, or a list of such without repeats"
+says = "None, a column of X by number or name, or a list of different columns"
 
 
 def as_features(features: Any) -> Any:

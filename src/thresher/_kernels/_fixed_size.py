@@ -96,7 +96,7 @@ def mapped(kernel: Kernel, rows: Any, landmarks: Any, root: Array, who: str) -> 
     with np.errstate(over="ignore", invalid="ignore"):
         features = kernel_scores(kernel, rows, landmarks, root.T)
     if not is_finite(features):
-        raise ValueError(f"{who}: X is too large for the landmarks, features leave floating point.")
+        raise ValueError(f"{who}: X is so much larger than the landmarks that features overflow; scale it to about 1.")
     return features
 
 

@@ -70,12 +70,12 @@ class ColumnKernel(Kernel):
         if isinstance(gamma := getattr(self, "gamma", None), str):
             raise ValueError(
                 f'{who}: gamma must be a number when two sets of rows are compared, got "{gamma}"; '
-                "settled(X) puts in the number for X."
+                "settled(X) replaces it by the number for X."
             )
         if self.features is not None and isinstance(self.features[0], str):
             raise ValueError(
                 f"{who}: features must be numbers of columns when two sets of rows are compared, got "
-                f"{self.features[0]!r}; settled(X) puts in the numbers for X."
+                f"{self.features[0]!r}; settled(X) replaces names by numbers for X."
             )
         if n_features is not None:
             _columns.check_width(self.features, n_features, who)
@@ -241,7 +241,7 @@ class Polynomial(ColumnKernel):
             values: Array = (self.gamma * squares + self.coef0) ** int(self.degree)
         if not is_finite(values):
             raise ValueError(
-                f"Polynomial: values of degree {self.degree} leave the range of floating point; "
+                f"Polynomial: values of degree {self.degree} overflow; "
                 "scale the features to about 1, or take a smaller gamma or degree."
             )
         return values

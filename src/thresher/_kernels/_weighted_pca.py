@@ -25,7 +25,7 @@ _BLOCKS = 12  # of directions that are remembered before a restart
 
 
 class Leading(NamedTuple):
-    """Eigenvalues, largest first, and their vectors as columns of length 1; whether they are as exact as was asked."""
+    """Eigenvalues, largest first, and their vectors as columns of length 1; whether they are precise enough."""
 
     values: Array
     vectors: Array

@@ -1,4 +1,4 @@
-"""THE WRITER: every file that this library writes is complete, or the one that was there before."""
+"""THE WRITER: writes files atomically, so that each is complete or as it was before."""
 
 from ._whole_files import check_no_input, delete_drafts, write_whole, writing
 

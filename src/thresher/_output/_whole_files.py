@@ -32,7 +32,7 @@ def write_whole(path: PathLike, content: bytes, *, inputs: Iterable[PathLike] = 
 def writing(path: PathLike, *, inputs: Iterable[PathLike] = ()) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of `path` at the end, on the disk and complete; after an error, nothing changes.
 
-    A link stays, and the file behind it is replaced, with the same permissions. What is no file (a pipe, a terminal,
+    A link stays, and the file behind it is replaced, with the same permissions. Other paths (a pipe, a terminal,
     ``/dev/stdout``) is written to directly. One of the `inputs` is never replaced.
     """
     check_no_input(path, inputs)
@@ -70,7 +70,7 @@ def check_no_input(path: PathLike, inputs: Iterable[PathLike]) -> None:
 
 
 def is_special(path: PathLike) -> bool:
-    """Whether this is no file that could be replaced: a pipe, a device, or what the process holds open already."""
+    """Whether this cannot be replaced like a file: a pipe, a device, or what the process holds open already."""
     if os.path.abspath(path).startswith(("/dev/", "/proc/")):
         return True
     try:
@@ -81,16 +81,16 @@ def is_special(path: PathLike) -> bool:
 
 
 def _new_draft(place: Path) -> tuple[Path, IO[bytes]]:
-    """A file of a name that nobody can guess, locked as long as it is written to."""
+    """A file with a name that cannot be guessed, locked while it is written to."""
     while True:
         draft = place.with_name(f"{_prefix(place)}{os.urandom(8).hex()}.part")
-        file = open(draft, "xb", opener=_private)  # noqa: SIM115  (closed by whoever writes)
+        file = open(draft, "xb", opener=_private)  # noqa: SIM115  (closed by the caller)
         try:
             if fcntl is None or _lock(file.fileno(), wait=True):
                 return draft, file
-        except OSError:  # a disk that knows no locks
+        except OSError:  # a disk without locks
             return draft, file
-        file.close()  # somebody who swept the folder took it for left behind
+        file.close()  # another process took it for a leftover and removed it
 
 
 def _private(path: str, flags: int) -> int:
@@ -108,7 +108,7 @@ def _lock(handle: int, *, wait: bool) -> bool:
 
 
 def delete_drafts(path: PathLike) -> None:
-    """Delete drafts of this file that nobody writes to any more; once, because a folder may be large."""
+    """Delete abandoned drafts of this file; once, because a folder may be large."""
     place = Path(os.path.realpath(path))
     if fcntl is None or place in _swept:
         return

@@ -1,7 +1,7 @@
 """The command line, over the public interface.
 
-Results go to stdout, progress and remarks to stderr. Exit codes: 0 done, 2 a mistake of the user in one line, 130
-interrupted. Nothing heavy is imported before a command runs.
+Results go to stdout, progress and remarks to stderr. Exit codes: 0 for success, 2 for an error in the input or the
+options, 130 for an interrupt. Nothing heavy is imported before a command runs.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _COMMANDS = {
     "auto": ("_search_command", "Find, tune and explain a model for a file."),
     "train": ("_train_command", "Learn from files of any size, with checkpoints."),
     "predict": ("_predict_command", "Apply a model to files of any size."),
-    "explain": ("_explain_command", "Explain the answers of a model, row by row."),
-    "serve": ("_serve_command", "Answer over HTTP, and learn while answering."),
-    "tune": ("_search_command", "Find good parameters of one method."),
-    "compare": ("_compare_command", "Compare methods by repeated runs and tests."),
-    "lab": ("_lab_command", "Work with files in a browser; no knowledge needed."),
+    "explain": ("_explain_command", "Explain the predictions of a model, row by row."),
+    "serve": ("_serve_command", "Serve predictions over HTTP, and learn from new rows."),
+    "tune": ("_search_command", "Tune the parameters of one method."),
+    "compare": ("_compare_command", "Compare methods over repeated runs, with tests."),
+    "lab": ("_lab_command", "Train models in a browser; no experience needed."),
     "wizard": ("_wizard_demo_commands", "Train a model by answering a few questions."),
     "inspect": ("_inspect_command", "Show a model file and the features that matter."),
-    "card": ("_card_command", "Describe a model file as Markdown, for people."),
+    "card": ("_card_command", "Write a model card in Markdown."),
     "export": ("_export_command", "Write a model as ONNX, SQL, C or JSON."),
-    "merge": ("_inspect_command", "Merge models of several machines."),
+    "merge": ("_inspect_command", "Merge models trained on several machines."),
     "methods": ("_inspect_command", "List all methods, or the parameters of one."),
-    "demo": ("_wizard_demo_commands", "A full run on a generated stream, with a report."),
+    "demo": ("_wizard_demo_commands", "Run an example on a generated stream."),
 }
 
 
@@ -144,7 +144,7 @@ class _WarningPrinter:
 
 
 def printable(text: str) -> str:
-    """Text without characters that could control a terminal: names in files come from anywhere."""
+    """Text without characters that could control a terminal, because names in files are untrusted."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 

@@ -21,10 +21,10 @@ _SIZES = ("n_rows", "n_features", "n_values", "n_unlabelled")
 @option("--output -o", FILE, "Where to write it (default: stdout).")
 @output_options
 def card(model_path: Path, output: Path | None, as_json: bool, quiet: bool) -> None:
-    """Describe the model in MODEL as Markdown: what it is, what it learned from, the features that matter, and how to
-    repeat it.
+    """Write a model card for MODEL in Markdown: method, training data, the features that matter, and how to reproduce
+    it.
 
-    A model file keeps no rows: --report card.md of `thresher train` and `thresher auto` has the measures as well.
+    A model file holds no rows. For a card with measures, use --report card.md of `thresher train` or `thresher auto`.
     """
     from .._output import check_no_input, write_whole
     from ..persistence import load_model
@@ -45,8 +45,8 @@ def card(model_path: Path, output: Path | None, as_json: bool, quiet: bool) -> N
 
 
 def _of_record(record: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of a report from what a model file keeps. Files come from anywhere: only entries of the right form
-    are taken."""
+    """Parameters of a report from the record of a model file. Files are untrusted, so only entries of the right form
+    are used."""
     from ..training import History
 
     facts, layout, course = (_dict(record.get(name)) for name in ("data", "layout", "history"))

@@ -10,7 +10,7 @@ from typing import Any
 KEYS = ("target", "encoding", "delimiter", "header", "decimal", "date", "missing", "keep_identifiers", "columns")
 _NO_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # which YAML has only as escapes
 _HEAD = """\
-# How the columns of {file} are read. Change what is wrong, and use it by
+# How the columns of {file} are read. Correct what is wrong, and use it with
 #     --columns {path}
 # A kind is number, date, time, boolean, category, text (prose, counted word by word) or drop (left out);
 # an identifier is left out, too. A number may have decimal ("." or ","), thousands and unit; a date or time
@@ -34,7 +34,7 @@ def read_columns_file(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path.name}: expected entries such as decimal: ',' or columns: ..., got {found!r}.")
     unknown = [key for key in found if key not in KEYS]
     if unknown:
-        raise ValueError(f"{path.name}: there is no entry {unknown[0]!r}; those there are: {', '.join(KEYS)}.")
+        raise ValueError(f"{path.name}: there is no entry {unknown[0]!r}; the entries are {', '.join(KEYS)}.")
     given = {key: value for key, value in found.items() if value is not None}
     if not isinstance(given.get("columns", {}), dict):
         raise ValueError(f"{path.name}: columns must name each column with its kind, got {given['columns']!r}.")

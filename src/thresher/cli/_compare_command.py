@@ -1,4 +1,4 @@
-"""``thresher compare``: several methods on the same rows, again and again."""
+"""``thresher compare``: several methods over repeated runs on the same rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PICTURES = (".svg", ".png", ".pdf")
 @option(
     "--methods names",
     None,
-    "The learners, with commas between; parameters behind colons: arow,l1rda:alpha=0.01.",
+    "The learners, separated by commas, with parameters after colons: arow,l1rda:alpha=0.01.",
     metavar="NAMES",
     required=True,
 )
@@ -29,24 +29,24 @@ _PICTURES = (".svg", ".png", ".pdf")
 @option(
     "--vary",
     click.Choice(["splits", "orders"]),
-    "Test on other rows each time, or on the same rows after learning from the others in another order.",
+    "Test each run on other rows (splits), or on the same rows after training in another order (orders).",
     default="splits",
 )
-@option("--test-size", click.FloatRange(0, 1, True, True), "The part of the rows to test on.", default=0.25)
+@option("--test-size", click.FloatRange(0, 1, True, True), "The share of the rows to test on.", default=0.25)
 @option(
     "--scoring",
     None,
     "The measure: a criterion of `thresher tune` or a scorer of scikit-learn; may be repeated.",
     multiple=True,
 )
-@option("--plot", FILE, "Where to draw boxes: .svg, .png, .pdf.")
+@option("--plot", FILE, "Where to write a box plot: .svg, .png or .pdf.")
 @common.sample_options
 @common.preparation_options
 @common.output_options
 def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
-    """Compare methods on DATA by repeated runs, in which all are fitted to the same parts of the rows.
+    """Compare methods on DATA over repeated runs. In each run, all methods learn from the same rows.
 
-    Parameters are those given, or the methods' own: `thresher tune` finds better ones.
+    Methods have their default parameters unless you give others; `thresher tune` finds better ones.
     """
     from .. import training
     from .._auto import CRITERIA
@@ -82,7 +82,7 @@ def compare(data: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> 
     )
     if given["plot"] is not None:
         runs.plot(given["plot"])
-        screen.remark(f"Boxes of {runs.measures[0]} drawn in {given['plot']}.")
+        screen.remark(f"Box plot of {runs.measures[0]} written to {given['plot']}.")
     screen.result(str(runs), runs.as_dict())
 
 

@@ -42,10 +42,11 @@ def check_method(device: Any, method: Any, first: Any) -> None:
     if not method.cls._takes_arrays:
         others = [each.name for each in registry.methods(method.task) if each.cls._takes_arrays]
         raise click.UsageError(
-            f"--device cuda is not for {method.name}, which learns on the CPU; it is for {', '.join(sorted(others))}."
+            f"--device cuda does not work with {method.name}, which learns on the CPU; "
+            f"it works with {', '.join(sorted(others))}."
         )
     if sparse.issparse(first):
-        raise click.UsageError("--device cuda is for tables of numbers, but these rows are sparse.")
+        raise click.UsageError("--device cuda needs a table of numbers, but these rows are sparse.")
 
 
 def takes_arrays(model: Any) -> bool:

@@ -29,7 +29,7 @@ def train_in_rounds(data: tuple[str, ...], method: Any, given: dict[str, Any], s
     from ..streams import names_of
 
     if not (method.streams or hasattr(method.cls, "_round")):
-        raise click.UsageError(f"{method.name} needs all rows at once, so that --engine cannot spread them.")
+        raise click.UsageError(f"{method.name} needs all rows at once, so --engine cannot distribute them.")
     names = [str(name) for name in names_of(files(data))]
     job = TrainingJob((names[0],), method, given, screen, max_bytes=_HEAD)
     seen = job.seen
@@ -59,7 +59,7 @@ def train_in_rounds(data: tuple[str, ...], method: Any, given: dict[str, Any], s
     facts = training.Facts(**{key: counted[key] for key in vars(training.Facts()) if key in counted})
     screen.remark(f"{facts.n_rows:,} rows in {len(record['distributed']['shards'])} shards, {seconds:.1f} s.")
     if count is not None and len(model.classes_) != count:
-        screen.remark(f"--classes says {count}, but the rows have {len(model.classes_)} labels.")
+        screen.remark(f"--classes names {count} classes, but the rows have {len(model.classes_)} labels.")
     screen.remark(late_words(model))
     sample = seen.first, None if seen.y is None else seen.y[: seen.first.shape[0]]
     run = training.Run(model, training.History(), facts, None, sample, 0)
@@ -79,11 +79,14 @@ def _fitted(model: Any, names: list[str], options: dict[str, Any], given: dict[s
     kept = {"checkpoint": checkpoint, "keep_checkpoint": checkpoint is not None, "resume": given["resume"]}
     watch = {"progress": screen.watched, **kept}
     try:
-        with _in_one_sentence(checkpoint), StopSignal("Stopping after this round; once more stops at once.") as stop:
+        with (
+            _in_one_sentence(checkpoint),
+            StopSignal("Stopping after this round; press Ctrl-C again to stop at once.") as stop,
+        ):
             return distributed.fit(model, names, engine=given["engine"], should_stop=stop, **options, **watch)
     except KeyboardInterrupt:
         if checkpoint is not None and not is_checkpoint(checkpoint):
-            raise KeyboardInterrupt("No round was complete, so nothing is kept.") from None
+            raise KeyboardInterrupt("No round was completed, so nothing was saved.") from None
         raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
 
 
@@ -101,7 +104,7 @@ def searching_on(engine: str | None, *share: Any) -> Iterator[None]:
 
 @contextmanager
 def _in_one_sentence(checkpoint: Path | None = None) -> Iterator[None]:
-    """Report packages that are missing and shards that are lost as a user's mistake rather than ours."""
+    """Report missing packages and lost shards as errors of one sentence."""
     from ..distributed import ShardError, is_checkpoint
 
     try:
@@ -110,11 +113,11 @@ def _in_one_sentence(checkpoint: Path | None = None) -> Iterator[None]:
         raise ValueError(str(missing)) from None
     except ShardError as lost:
         kept = checkpoint is not None and is_checkpoint(checkpoint)
-        raise OSError(f"{lost}{' What was learned is kept; --resume goes on from there.' if kept else ''}") from None
+        raise OSError(f"{lost}{' The model so far is saved; --resume continues from there.' if kept else ''}") from None
 
 
 def _classes(method: Any, seen: Any, wanted: list[Any] | None, stream: Any) -> list[Any] | None:
-    """The classes if they are named; else all shards are asked for them, because the head of one file has not all."""
+    """The classes if they are named; otherwise all shards are read for them, because the first rows may lack some."""
     one = seen.labels is not None and len(seen.labels) == 1
     if not (method.task == "classification" and wanted is None and one):
         check_task(method, seen, wanted, None, stream)

@@ -1,4 +1,4 @@
-"""``thresher explain``: the reasons for the answers of a model on some rows of a file."""
+"""``thresher explain``: the reasons for the predictions of a model for some rows of a file."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def explain(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Explain the answers of the model in MODEL for some rows of DATA.
+    """Explain the predictions of MODEL for some rows of DATA.
 
-    For each row: the answer, the columns that speak for it and against it, and the smallest change of one to three
-    columns that would change the answer. Without --row, the first row is explained.
+    For each row: the prediction, the columns that speak for and against it, and the smallest change of one to three
+    columns that would change it. Without --row, the first row is explained.
     """
     from ..persistence import load_model
     from ..streams import open_stream
@@ -90,7 +90,7 @@ class _Explained:
         from ..inspection import smallest_change
 
         self._searched = self._reasons.against is not None and not sparse.issparse(X)
-        if not self._searched:  # a value is no decision, and words of a text do not change by little
+        if not self._searched:  # a value is not a decision, and there are no small changes of a text
             return None
         return smallest_change(self._model, X, first, keep=keep)
 
@@ -126,7 +126,7 @@ class _Explained:
     def _opening(self) -> str:
         from .._figures import number, percent, quoted
 
-        found, target = self._reasons, "" if self._target is None else f"; the file says {_shown(self._target)}"
+        found, target = self._reasons, "" if self._target is None else f"; the file has {_shown(self._target)}"
         if found.against is None:
             return f"Row {self._row:,}: the model answers {number(found.answer)}{target}."
         chance = "" if found.probability is None else f" (probability {percent(found.probability)})"

@@ -20,13 +20,11 @@ TARGETS = ("onnx", "sql", "json", "c")
 @option("--to", click.Choice(TARGETS), "What to write (default: by the name of --output).")
 @option("--output -o", FILE, "Where to write it (default: stdout).")
 @option("--table", str, 'SQL: the table that the query reads (default: "data").')
-@option(
-    "--key", str, "SQL: a column of that table that comes out beside the predictions; may be repeated.", multiple=True
-)
-@option("--name", str, 'C: what the names of the functions begin with (default: "model").')
+@option("--key", str, "SQL: a column of that table to return with the predictions; may be repeated.", multiple=True)
+@option("--name", str, 'C: prefix of the function names (default: "model").')
 @output_options
 def export(model_path: Path, to: str | None, output: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Write the model in MODEL for use without Python: as an ONNX graph, a query of SQL, a file of C, or JSON.
+    """Export MODEL for use without Python: as an ONNX graph, an SQL query, C source or JSON.
 
     Only linear and additive models can be exported. An export takes numbers, text, and dates as days since 1970-01-01;
     it does not include how a file is read (decimal commas, formats of dates, words for yes and no).

@@ -29,7 +29,7 @@ def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> No
     record = getattr(model, "record_", None) or {}
     facts = _learner(model, learner) | _structure(model, learner)
     if isinstance(record.get("training"), dict):
-        facts["checkpoint"] = "of an unfinished run; go on with thresher train ... --resume"
+        facts["checkpoint"] = "of an unfinished run; continue with thresher train ... --resume"
     facts |= {key: record[key] for key in ("command", "python") if isinstance(record.get(key), str)}
     rows = [
         {"name": f.name, "weights": {str(k): v for k, v in f.weights.items()}, "deviation": f.deviation}
@@ -120,12 +120,12 @@ def _short(value: Any) -> str:
 @click.command()
 @click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
 @option("--model model_path", FILE, "Where to write the model.", required=True)
-@click.option("--start", type=click.Path(path_type=Path), help="The model that all of them began with.")
+@click.option("--start", type=click.Path(path_type=Path), help="The model that all of them started from.")
 @output_options
 def merge(models: tuple[Path, ...], model_path: Path, start: Path | None, as_json: bool, quiet: bool) -> None:
-    """Merge MODELS that learned apart, each from rows of its own.
+    """Merge MODELS that were trained separately, each on its own rows.
 
-    They must be of the same method, parameters and classes. Sums and precisions add up, other weights are averaged.
+    They must have the same method, parameters and classes. Sums and precisions are added, other weights are averaged.
     """
     from .._output import check_no_input
     from ..persistence import load_model, save_model
@@ -160,7 +160,7 @@ def _all_methods() -> tuple[str, dict[str, Any]]:
     for task in dict.fromkeys(m.task for m in found):
         lines += [task, *(f"  {m.name:20} {_summary(m)}" for m in found if m.task == task), ""]
     lines.append(
-        "`thresher methods NAME` tells the parameters of one; streams: all but those that need the whole file."
+        "`thresher methods NAME` shows the parameters of one. Those that do not need the whole file learn from streams."
     )
     return "\n".join(lines), {"methods": data}
 

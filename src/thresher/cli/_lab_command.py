@@ -16,8 +16,8 @@ from ._serve_command import address_options
 def lab(folder: Path, host: str, port: int, token_file: Path | None, opens: bool) -> None:
     """Work with the files of FOLDER (default: this one) in a browser.
 
-    Drop a file, see what was understood, answer a few questions, watch models learn, read the report, ask why.
-    The address that is printed opens the page. Runs are kept in FOLDER and go on when the lab is closed.
+    Drop a file, check how it is read, answer a few questions, watch models learn, read the report, and ask for reasons.
+    Open the address that is printed. Runs are saved in FOLDER and continue when the lab is closed.
     """
     try:
         from ..web import ServerAddress, run_lab

@@ -1,4 +1,4 @@
-"""``thresher look``: what a file holds, how it is read, and what is likely to spoil a model."""
+"""``thresher look``: what a file holds, how it is read, and warnings about its columns and rows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MOST_OPTIONS = 3
 
 @click.command()
 @common.data_options
-@option("--rows", COUNT, "Rows to read (default: all; of large files those in the first 64 MB).")
-@option("--report report_path", FILE, "Where to write the same as a page with small histograms: .html.")
-@option("--write write_path", FILE, "Where to write how the columns are read, to change it and use it by --columns.")
+@option("--rows", COUNT, "Rows to read (default: all, or the first 64 MB of a large file).")
+@option("--report report_path", FILE, "Where to write the profile as a page with histograms: .html.")
+@option("--write write_path", FILE, "Where to write how columns are read, as a file to edit and pass to --columns.")
 @common.output_options
 def look(
     data: tuple[str, ...],
@@ -39,7 +39,7 @@ def look(
 ) -> None:
     """Show what DATA holds: kinds of columns, missing values, classes, and warnings.
 
-    No model is trained. Each doubt or warning names the option that changes the decision.
+    No model is trained. Each warning names the option that changes how the file is read.
     """
     from .._output import write_whole
     from ..training import profile
@@ -76,7 +76,7 @@ def _check_places(data: tuple[str, ...], report_path: Path | None, write_path: P
         if path is not None:
             common.check_folder(path)
             if path.resolve() in {Path(name).resolve() for name in data}:
-                raise ValueError(f"{path}: this file is in use as data; name another one.")
+                raise ValueError(f"{path}: this file is an input; choose another name.")
     if report_path is not None and report_path.suffix.lower() != ".html":
         raise ValueError(f"--report must end in .html, got {str(report_path)!r}.")
     if write_path is not None and write_path.exists():
@@ -130,7 +130,7 @@ class _Remarks:
 
     def _quoted(self, name: str) -> str:
         if (re.fullmatch(r"-?\d+", name) or name == "none") and name in self._names:
-            return str(self._names.index(name))  # numbers are places, and none is no column
+            return str(self._names.index(name))  # numbers are places, and "none" is not a column
         return shlex.quote(name)
 
 
@@ -146,10 +146,10 @@ def _lines(found: Any, stream: Any, given: dict[str, Any], remarks: _Remarks) ->
     yield columns_as_text(found, width)
     yield ""
     if found.target is not None:
-        named = " (the last column; --target names another)" if given["target"] is None and stream.columns else ""
+        named = " (the last column; --target chooses another)" if given["target"] is None and stream.columns else ""
         yield from wrapped(f"Target {quoted(found.target)}{named}: {target_in_words(found)}.", width)
     elif given["target"] is None:
-        yield "No column is taken for the target; --target names one."
+        yield "No column is used as the target; --target chooses one."
     for title, some in (("Not certain", found.doubts), ("Warnings", found.warnings)):
         if some:
             yield from ("", title)

@@ -37,7 +37,7 @@ class MethodCommand(click.Command):
             if own:
                 formatter.write_dl([record for p in own if (record := p.get_help_record(ctx))])
             else:
-                formatter.write_text("name it with --method to see them here; `thresher methods` lists all")
+                formatter.write_text("name it with --method to see them here; `thresher methods` lists all methods")
 
 
 class _MethodOption(click.Option):

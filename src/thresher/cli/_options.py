@@ -54,10 +54,10 @@ FORMATS = ["svmlight", "vw", "csv", "json", "excel", "parquet", "arrow", "docume
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 reading_options = grouped(
-    option("--sql", None, "Instead of DATA: a query of DuckDB, such as \"select * from 'day-*.parquet'\"."),
+    option("--sql", None, "Instead of DATA: a DuckDB query, such as \"select * from 'day-*.parquet'\"."),
     option("--database", click.Path(exists=True, dir_okay=False), "With --sql: a database that the query reads from."),
     option("--sheet", Column(), "Spreadsheets: the sheet, by name or number from 0 (default: the first)."),
-    option("--max-features", COUNT, "svmlight: refuse an index beyond this one (default: 33,554,432)."),
+    option("--max-features", COUNT, "svmlight: largest index allowed (default: 33,554,432)."),
     click.option("--skip-malformed", is_flag=True, help="Skip lines that cannot be read, and count them."),
     option(
         "--batch-size",
@@ -94,7 +94,7 @@ data_options = grouped(  # the parameters of ``open_stream``
     option(
         "--columns columns_path",
         click.Path(path_type=Path, dir_okay=False, exists=True),
-        "Tables: a YAML file that says how columns are read, as thresher look --write makes it.",
+        "Tables: a YAML file that says how columns are read, as written by thresher look --write.",
     ),
     option("--zero-based/--one-based", None, "svmlight: first index (default: detected).", default=None),
     option(
@@ -126,14 +126,14 @@ round_options = grouped(  # the parameters of ``thresher.distributed.fit``
     option(
         "--engine",
         None,
-        "Learn from each file on an engine, and merge the models: serial (here), dask (this machine's cores), "
+        "Train on each file separately and merge the models: serial (one process), dask (this machine's cores), "
         "dask://host:port, spark://host:port or local[2,4].",
     ),
     option("--n-rounds", COUNT, "With --engine: rounds over all shards."),
     option(
         "--mode",
         click.Choice(["auto", "passes", "sums"]),
-        "With --engine: passes over shards that are merged, or sums over all rows (default: by the method).",
+        "With --engine: merge models of the shards (passes), or add up sums over all rows (default: by the method).",
     ),
     option("--n-shards", COUNT, "With --engine: join files into this many shards."),
 )
@@ -145,7 +145,9 @@ def check_rounds(given: dict[str, Any]) -> bool:
         for name in ("n_rounds", "mode", "n_shards"):
             if given[name] is not None:
                 option = "--" + name.replace("_", "-")
-                raise click.UsageError(f"{option} is about rounds over shards; say where, such as --engine serial.")
+                raise click.UsageError(
+                    f"{option} is for rounds over shards and needs --engine, such as --engine serial."
+                )
         return False
     if given["sql"] is not None:
         raise click.UsageError("--sql is for one machine; with --engine, give files as DATA.")
@@ -155,7 +157,7 @@ def check_rounds(given: dict[str, Any]) -> bool:
 
 
 def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
-    """Check, before hours of work, that results can be written and that nothing is overwritten that is still needed."""
+    """Check before training that results can be written, and that no input would be overwritten."""
     check_data(data, given)
     if given.get("resume") and given["model_path"] is None:
         raise click.UsageError("--resume continues from the checkpoint beside a model; name it with --model FILE.")
@@ -167,7 +169,7 @@ def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
         if not os.access(path.absolute().parent, os.W_OK):
             raise PermissionError(f"{path}: the folder is not writable.")
         if path.resolve() in taken:
-            raise ValueError(f"{path}: this file is in use as data or for another result; name another one.")
+            raise ValueError(f"{path}: this file is an input, or is written for another result; choose another name.")
         taken.add(path.resolve())
     report = given["report_path"]
     if report is not None and report.suffix.lower() not in (".html", ".txt", ".md", ".json"):
@@ -175,7 +177,7 @@ def check_places(data: tuple[str, ...], given: dict[str, Any]) -> None:
 
 
 def _named(name: str) -> list[Path]:
-    """The files of this machine that are meant; those that are not there are refused by whoever reads them."""
+    """The local files that are meant; missing ones raise an error when they are read."""
     from ..streams import is_url, names_of
 
     try:
@@ -233,13 +235,13 @@ def _are_tables(data: tuple[str, ...], given: dict[str, Any]) -> bool:
 def check_data(data: tuple[str, ...], given: dict[str, Any]) -> None:
     """Check that there is either DATA or a query."""
     if bool(data) == (given["sql"] is not None):
-        raise click.UsageError("DATA must be given, or --sql with a query, and not both.")
+        raise click.UsageError("either DATA or --sql with a query must be given, not both.")
     if given["database"] is not None and given["sql"] is None:
-        raise click.UsageError("--database is read by a query; give one with --sql.")
+        raise click.UsageError("--database needs a query; give one with --sql.")
     if "-" in data and len(data) > 1:
         raise click.UsageError("- stands for standard input, and must be the only DATA.")
     if given.get("resume") and (given["sql"] is not None or "-" in data):
-        raise click.UsageError("--resume needs files; a query or standard input may give other rows the next time.")
+        raise click.UsageError("--resume needs files; a query or standard input may return different rows next time.")
 
 
 def files(data: tuple[str, ...]) -> Any:

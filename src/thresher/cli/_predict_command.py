@@ -39,18 +39,18 @@ def predict(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Predict each row of DATA with the model in MODEL.
+    """Predict each row of DATA with MODEL.
 
-    Writes CSV: a prediction per row, in the order of the rows. Columns of tables are found by name, and the target may
-    be missing; where it is there, the error is reported too. With --json the summary comes as JSON; predictions then
-    need --output.
+    Writes CSV with one prediction per row, in the order of the rows. Columns of tables are matched by name, and the
+    target may be missing; if it is present, the error is reported, too. With --json, the summary is printed as JSON,
+    and predictions need --output.
     """
     from .._gate import computing_on
     from ..persistence import load_model
     from ..streams import open_stream
 
     if as_json and output is None:
-        raise click.UsageError("--json puts the summary on stdout; give the predictions a place with --output.")
+        raise click.UsageError("--json puts the summary on stdout; choose a file for the predictions with --output.")
     check_data(data, given)
     screen = Screen(as_json, quiet)
     place = device_of(device)
@@ -85,24 +85,24 @@ def _lacks_probabilities(model: Any) -> str:
     from .._estimators import task_of
 
     if task_of(model) != "classification":
-        return "the model names no classes"
-    return "the model has counted no scores, because it was trained without probabilities, or before there were any"
+        return "the model has no classes"
+    return "the model was trained without probabilities, or by a version that had none"
 
 
 def _in_words(summary: dict[str, Any]) -> str:
     sentence = f"{summary['n_rows']:,} rows predicted"
     if "n_of_no_class" in summary:
-        sentence += f", {summary['n_of_no_class']:,} of them to be of no class"
+        sentence += f", {summary['n_of_no_class']:,} of them as belonging to no class"
     if "error" in summary:
-        sentence += f"; {summary['error']:.2%} of those with a known answer are wrong"
+        sentence += f"; {summary['error']:.2%} of the predictions with a known target are wrong"
     if "rmse" in summary:
         sentence += f"; root mean squared error {summary['rmse']:.6g}"
     return sentence + "."
 
 
 def checked_record(model: Any) -> dict[str, Any]:
-    """The record of the training data in a model file. Files come from anywhere: only entries of the right form are
-    taken."""
+    """The record of the training data in a model file. Files are untrusted, so only entries of the right form are
+    used."""
     record = getattr(model, "record_", None)
     record = record if isinstance(record, dict) else {}
     layout, stream = record.get("layout"), record.get("stream")

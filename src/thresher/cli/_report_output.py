@@ -46,7 +46,7 @@ def finish(
     if left_out not in asked.get("reasons", ()):  # which are printed
         screen.remark(left_out)
     if chosen := penalty_of(run.model):
-        screen.remark(f"The penalty with the least progressive loss is {chosen}.")
+        screen.remark(f"The penalty with the smallest progressive loss is {chosen}.")
     if run.n_skipped:
         screen.remark(f"{run.n_skipped:,} malformed lines were skipped.")
     if given["report_path"] is not None:
@@ -56,7 +56,7 @@ def finish(
     timed = {} if seconds is None else {"seconds": seconds}
     screen.result(text, report.to_dict() | timed | {"written": written})
     if "model" not in written:
-        screen.remark("The model was not kept; --model FILE writes it.")
+        screen.remark("The model was not saved; --model FILE saves it.")
 
 
 def save(model: Any, path: Path | None) -> bool:

@@ -29,7 +29,11 @@ search_options = common.grouped(
     option("--search", click.Choice(_SEARCHES), "The search for parameters.", default="annealing"),
     option("--n-evaluations", COUNT, "Budget: candidates tried.", default=50),
     option("--max-seconds --seconds max_seconds", click.FloatRange(0, min_open=True), "Budget: time."),
-    option("--sparsity", click.FloatRange(0, 1), "How much the size of the model counts: 0 not at all, 1 alone."),
+    option(
+        "--sparsity",
+        click.FloatRange(0, 1),
+        "Weight of sparsity in the criterion, from 0 (none) to 1 (sparsity alone).",
+    ),
     option("--cv", click.IntRange(2), "Folds of the cross-validation (default 5)."),
     common.sample_options,
     option(
@@ -55,9 +59,9 @@ search_options = common.grouped(
 @search_options
 @common.output_options
 def tune(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Find good parameters of one method for DATA by cross-validation, then train on all rows.
+    """Tune the parameters of one method on DATA by cross-validation, then train on all rows.
 
-    Parameters given as options stay as they are; the others of the method's search space are tuned.
+    Parameters given as options stay fixed; the other parameters of the method's search space are tuned.
     """
     from .. import training
     from .._estimators import clone
@@ -122,9 +126,11 @@ def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any, weight: dict[str,
         with searching_on(job.given["engine"], X, y):
             search.fit(X, y, **weight)
     except KeyboardInterrupt:
-        kept = f"Evaluations are kept in {history}; the same command continues from there."
-        raise KeyboardInterrupt(kept if history else "Nothing is kept; --history FILE would.") from None
-    except ValueError as problem:  # scikit-learn tells of failed fits in many lines, the reason in the last
+        kept = f"Evaluations are saved in {history}; the same command continues from there."
+        raise KeyboardInterrupt(
+            kept if history else "Nothing was saved; --history FILE saves every evaluation."
+        ) from None
+    except ValueError as problem:  # scikit-learn reports failed fits in many lines, with the reason in the last
         raise ValueError(f"{name}: no parameters worked: {str(problem).strip().splitlines()[-1]}") from None
     if not math.isfinite(search.best_score_):
         why = next((trial["error"] for trial in search.history_ if trial["error"]), "no score is a number")
@@ -143,17 +149,22 @@ def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any, weight: dict[str,
 )
 @option("--cost", None, 'What a mistake on the second class costs, or \'{"yes": 10, "no": 1}\' (default: the same).')
 @structure_options
-@option("--outlier-label", None, "The label of rows of no class, in the target and in predictions.", metavar="LABEL")
-@option("--unlabelled-label", None, "The target of rows without a label, such as '?'.", metavar="LABEL")
-@option("--n-clusters", COUNT, "Number of clusters, where there is no target.")
-@option("--one-model", None, "Answer with one model, never with a sum of several.", is_flag=True)
+@option(
+    "--outlier-label",
+    None,
+    "The label of rows that belong to no class, in the target and in predictions.",
+    metavar="LABEL",
+)
+@option("--unlabelled-label", None, "The value of the target in unlabelled rows, such as '?'.", metavar="LABEL")
+@option("--n-clusters", COUNT, "Number of clusters, if there is no target.")
+@option("--one-model", None, "Return a single model, never a sum of several.", is_flag=True)
 @search_options
 @common.output_options
 def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
-    """Data in, tuned model out: the task is detected, a method chosen, explained and tuned.
+    """Detect the task, choose and tune a method for DATA, and explain the choice.
 
-    Without --test, measures come from rows that were left out while learning (cross-validation), or along the stream
-    for files larger than memory; the model that is kept learned from all rows.
+    Without --test, measures come from cross-validation, or along the stream for files larger than memory. The final
+    model is trained on all rows.
     """
     from .._auto import changed_options, explain, run_auto
     from ..streams import open_stream
@@ -209,7 +220,9 @@ def _space(texts: tuple[str, ...], method: Any, params: dict[str, Any]) -> dict[
         else:
             space[name] = Choice([common.literal(part) for part in where.split(",")])
     if not space:
-        raise click.UsageError(f"there is nothing to tune: all of {', '.join(method.space) or 'nothing'} is given.")
+        raise click.UsageError(
+            f"there is nothing to tune, because no parameter of {method.name} is left; give a range with --space."
+        )
     return space
 
 
@@ -225,8 +238,8 @@ def _folds(job: TrainingJob, model: Any, y: Any) -> tuple[Any, str]:
         some = bool(is_no_class(model, y, "outlier_label").any())
         if not some:
             job.screen.remark(
-                f"No row is {learner.outlier_label!r}, so that nothing tells how close to draw the boundaries; "
-                "`thresher auto --outlier-label` makes up rows for it."
+                f"No row is {learner.outlier_label!r}, so the data do not show how tight the boundaries should be; "
+                "`thresher auto --outlier-label` generates such rows."
             )
         folds = NoveltyKFold(n_splits, outlier_label=learner.outlier_label, random_state=seed)
         return folds, "balanced_error" if some else "error"

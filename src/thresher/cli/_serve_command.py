@@ -11,8 +11,10 @@ from ._predict_command import checked_record
 from ._report_output import same_stream_options
 
 address_options = grouped(  # of all commands that listen
-    option("--host", str, "The address to listen at; beyond this machine only with --token-file.", default="127.0.0.1"),
-    option("--port", click.IntRange(0, 65535), "The port (0: one that is free).", default=0),
+    option(
+        "--host", str, "The address to listen on; access from other machines needs --token-file.", default="127.0.0.1"
+    ),
+    option("--port", click.IntRange(0, 65535), "The port (0: any free port).", default=0),
     option(
         "--token-file",
         click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -27,11 +29,13 @@ address_options = grouped(  # of all commands that listen
 @option(
     "--learn",
     click.Path(path_type=Path, file_okay=False),
-    "Learn from labelled rows, too, with the journal and the model in this folder; started again, it goes on there.",
+    "Also learn from labelled rows. Journal and model are kept in this folder, from which a new start continues.",
 )
-@option("--checkpoint-seconds", click.FloatRange(0), "With --learn: least time between two checkpoints.", default=30.0)
-@option("--max-bytes", click.IntRange(1), "The longest body of a request.", default=16 << 20)
-@option("--max-rate", click.FloatRange(1), "Requests of one client in a second.", default=10_000.0)
+@option(
+    "--checkpoint-seconds", click.FloatRange(0), "With --learn: shortest time between two checkpoints.", default=30.0
+)
+@option("--max-bytes", click.IntRange(1), "The largest request body.", default=16 << 20)
+@option("--max-rate", click.FloatRange(1), "Requests allowed per client and second.", default=10_000.0)
 def serve(
     model_path: Path,
     host: str,
@@ -42,17 +46,17 @@ def serve(
     max_bytes: int,
     max_rate: float,
 ) -> None:
-    """Serve the model in MODEL over HTTP: predictions, reasons and, with --learn, labels.
+    """Serve MODEL over HTTP: predictions, explanations and, with --learn, training on labelled rows.
 
-    Prints the address, with a token that programs send as "Authorization: Bearer TOKEN". Rows are objects of column
+    Prints the address, with the token that clients send as "Authorization: Bearer TOKEN". Rows are objects of column
     names and values, read as the training file was; /openapi.json describes all requests. Ctrl-C stops the service.
 
     \b
       thresher serve m.thresher --port 8000
       curl -H "Authorization: Bearer TOKEN" http://127.0.0.1:8000/predict -d '{"row": {"age": 31, "job": "cook"}}'
 
-    With --learn, each row is on the disk before it is acknowledged, and a service that was killed comes back with the
-    same model.
+    With --learn, each row is written to disk before it is acknowledged, and a service that was killed continues with
+    the same model.
     """
     from ..persistence import load_model
     from ..web import ServerAddress, ServiceOptions

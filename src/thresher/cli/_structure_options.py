@@ -18,14 +18,14 @@ structure_options = grouped(
     option(
         "--groups",
         None,
-        "Columns that belong together: prefix:= (by the part of their names before the sign), encoder (the "
+        "Columns that belong together: prefix:= (by the part of their names before =), encoder (the "
         "features of each text column), JSON lists of columns, or a file: .json, or one group per line.",
         metavar="VALUE",
     ),
     option(
         "--task-column",
         Column(),
-        "Tables: the column with the task, of several related ones, that a row belongs to; by name or number.",
+        "Tables: the column with the task of each row, if there are several tasks; by name or number.",
     ),
 )
 
@@ -34,7 +34,7 @@ structure_options = grouped(
 
 
 def check_structure(method: Any, given: dict[str, Any]) -> None:
-    """Refuse groups and tasks for methods that know none, and methods of tasks without a column that names them."""
+    """Refuse groups and tasks for methods that do not support them, and methods of tasks without a task column."""
     from .. import registry
 
     if given["groups"] is not None and "groups" not in method.defaults:
@@ -151,7 +151,7 @@ def typed_groups(text: str) -> Any:
         return _from_json(text, "--groups")
     path = Path(text)
     if not path.is_file():
-        raise click.UsageError(f"--groups must be {_FORMS}, got {text!r}, which is no file.")
+        raise click.UsageError(f"--groups must be {_FORMS}, got {text!r}, which is not a file.")
     content = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix.lower() == ".json":
         return _from_json(content, path.name)
@@ -189,7 +189,7 @@ def late_words(model: Any) -> str:
     if not late:
         return ""
     what = "word was" if late == 1 else "words were"
-    return f"{late:,} {what} not in the first batch and stand alone; a larger --batch-size lets more into their groups."
+    return f"{late:,} {what} not in the first batch and belong to no group; a larger --batch-size groups more of them."
 
 
 def penalty_of(model: Any) -> str:

@@ -28,11 +28,11 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 @structure_options
 @option("--classes", None, "Number of classes, or their labels: 2, or no,yes (default: detected).")
 @common.result_options
-@option("--max-iter", COUNT, "Passes over the rows (default: one; over a small file as many as the method's default).")
+@option("--max-iter", COUNT, "Passes over the rows (default: one, or the method's default for a small file).")
 @option(
     "--shuffle",
     click.IntRange(0),
-    "Shuffle rows within blocks of this many (default: one small file is shuffled, all else stays in order).",
+    "Shuffle rows within blocks of this many (default: a single small file is shuffled, other data stay in order).",
 )
 @common.preparation_options
 @click.option("--splines", is_flag=True, help="Learn a curve for each column of numbers: an additive model.")
@@ -44,9 +44,9 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, **given: Any) -> None:
     """Learn from DATA: files, patterns, folders of tables or texts, or - for standard input.
 
-    Rows are read in batches, so files may be larger than memory. With --model, a checkpoint is kept beside the model.
-    If the run is killed, --resume continues it, and ends in the same model, bit for bit. With --engine, a model is
-    trained on each file, on a cluster if you have one, and the models are merged.
+    Rows are read in batches, so files may be larger than memory. With --model, a checkpoint is kept next to the model.
+    If the run is killed, --resume continues it and gives the same model, bit for bit. With --engine, a model is trained
+    on each file, on a cluster if you have one, and the models are merged.
     """
     from .. import _gate, training
 
@@ -80,7 +80,9 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
         with _gate.computing_on(device):
             model.fit(X, y, **weight)
         if not _gate.bring_home(model) and device is not None:
-            screen.remark("The model learned on the CPU: words as columns make rows sparse, which a GPU does not take.")
+            screen.remark(
+                "The model was trained on the CPU: text columns make rows sparse, which --device does not support."
+            )
         run = fitted(model, X, y, job, record)
         training.name_hashed_columns(run.model, job.stream)
     else:
@@ -145,7 +147,7 @@ def _complete(path: Path, model: Any, stream: Any, classes: Any) -> Any:
     try:
         facts, history = training.Facts(**kept["data"]), training.History(**kept["history"])
     except (LookupError, TypeError):
-        raise ValueError(f"{path.name}: what the model file says of its training is damaged.") from None
+        raise ValueError(f"{path.name}: the training record in the model file is damaged.") from None
     sample = training.read_all(stream.replace(max_iter=1), 1000, model=done)
     return training.Run(done, history, facts, None, sample, 0)
 
@@ -155,7 +157,7 @@ def _cross_validated(job: TrainingJob, model: Any, max_iter: int) -> Any:
     from .._estimators import clone
     from ..training import predict_in_folds
 
-    params = model.get_params() if job.method.streams else {}  # what needs all rows decides on its passes alone
+    params = model.get_params() if job.method.streams else {}  # methods that need all rows choose their passes
     passes = {name: max_iter for name in params if name.rpartition("__")[2] == "max_iter"}
     X, y, weight = job.rows()
     model = clone(model).set_params(**passes)
@@ -181,7 +183,7 @@ def fitted(model: Any, X: Any, y: Any, job: TrainingJob, record: dict[str, Any])
     model.record_ = record
     facts = training.Facts.of(X, None)
     if hasattr(model, "classes_"):
-        X, y = training.drop_unlabelled(model, X, y)  # rows without a label count, but are no class
+        X, y = training.drop_unlabelled(model, X, y)  # rows without a label count, but are not a class
         facts = replace(facts, classes=training.Facts.of(X, y).classes)
     if job.n_unlabelled:
         n_values = facts.n_values * job.n_rows // (job.n_rows - job.n_unlabelled)
@@ -209,6 +211,6 @@ def _order(job: TrainingJob, model: Any) -> dict[str, Any]:
 
 def how_to_go_on(checkpoint: Path | None) -> str:
     if checkpoint is None:
-        return "No --model was given, so nothing is kept."
+        return "No --model was given, so nothing was saved."
     again = command_line([arg for arg in typed() if arg != "--resume"] + ["--resume"])
-    return f"What was learned is kept in {checkpoint}; go on with:\n  {again}"
+    return f"The model so far is saved in {checkpoint}; continue with:\n  {again}"

@@ -74,7 +74,7 @@ class TrainingJob:
 
         wanted = bool(self.given.get("splines"))
         if wanted and sparse.issparse(self.seen.first):
-            raise click.UsageError("--splines makes curves of the columns of tables, but these rows are sparse.")
+            raise click.UsageError("--splines needs a table, but these rows are sparse.")
         return wanted
 
     def _groups(self, columns: TableColumns) -> dict[str, Any]:
@@ -87,13 +87,13 @@ class TrainingJob:
         if groups is not None:
             return {"groups": groups}
         if self._has_splines():
-            self.screen.remark("The splines of a column are one group (--groups tells others).")
+            self.screen.remark("The splines of each column form a group (--groups chooses others).")
             return {"groups": "encoder"}
         if not isinstance(first, Table) or not first.text or self.given["categories"] != "onehot":
-            self.screen.remark("Without --groups every column is a group of its own.")
+            self.screen.remark("Without --groups, every column is a group of its own.")
             return {}
         words = ", ".join(list(first.text)[:5]) + (", ..." if len(first.text) > 5 else "")
-        self.screen.remark(f"The words of a column are one group: {words} (--groups tells others).")
+        self.screen.remark(f"The words of each text column form a group: {words} (--groups chooses others).")
         return {"groups": "encoder"}
 
     def rows(self, max_rows: int | None = None) -> tuple[Any, Any, dict[str, Any]]:
@@ -110,7 +110,7 @@ class TrainingJob:
             self.n_skipped = self.stream.n_skipped
         if weight is not None and "sample_weight" not in inspect.signature(self.method.cls.fit).parameters:
             name = self.stream.path.name
-            raise ValueError(f"{name}: rows have importance weights, but {self.method.name} takes none.")
+            raise ValueError(f"{name}: rows have importance weights, which {self.method.name} does not support.")
         return X, y, {} if weight is None else {"sample_weight": weight}
 
     def record(self, python: str, **more: Any) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def check_task(method: Any, seen: Any, wanted: list[Any] | None, count: int | No
     if not len(seen.y):
         raise without_targets(name, target)
     if method.task == "regression" and seen.is_text:
-        raise ValueError(f"{name}: the target holds words, but {method.name} predicts numbers; choose a classifier.")
+        raise ValueError(f"{name}: the target holds text, but {method.name} predicts numbers; choose a classifier.")
     if method.task == "regression":
         return None
     if wanted is not None:
@@ -164,12 +164,12 @@ def check_task(method: Any, seen: Any, wanted: list[Any] | None, count: int | No
             "choose a method that ends in -regressor, or list --classes."
         )
     if count is not None and len(labels) != count:
-        raise ValueError(f"{name}: --classes says {count}, but the rows looked at have {len(labels)} labels.")
+        raise ValueError(f"{name}: --classes names {count} classes, but the rows inspected have {len(labels)} labels.")
     return labels
 
 
 def unused_label(labels: list[Any] | None) -> int:
-    """A number for unlabelled rows that is no class: -1, or one below all of them."""
+    """A number for unlabelled rows that is not a class: -1, or one below all classes."""
     import math
 
     return -1 if labels is None or -1 not in labels else math.floor(min(labels)) - 1

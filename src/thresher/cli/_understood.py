@@ -15,7 +15,7 @@ def remarks_on_reading(understood: Any) -> list[str]:
         return []
     remarks = []
     if understood.encoding not in (None, "utf-8"):
-        remarks.append(f"The text is read as {understood.encoding}; --encoding reads it in another way.")
+        remarks.append(f"The text is read as {understood.encoding}; --encoding chooses another encoding.")
     left_out = {name: found.note for name, found in understood.columns.items() if found.reading.kind == "identifier"}
     if left_out:
         shown = ", ".join(f"{name} ({why})" for name, why in [*left_out.items()][:_MOST_SHOWN])
@@ -30,7 +30,7 @@ def doubts_of(understood: Any) -> list[str]:
     for found in understood.columns.values():
         if found.doubt:
             name, value = found.option
-            sentences.append(f"{found.doubt}; {flag_of(name)} {shlex.quote(value)} reads it in the other way.")
+            sentences.append(f"{found.doubt}; {flag_of(name)} {shlex.quote(value)} reads it the other way.")
     return sentences
 
 

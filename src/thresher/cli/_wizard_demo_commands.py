@@ -29,10 +29,10 @@ def wizard(
     report_path: str | None,
     as_json: bool,
 ) -> int:
-    """Four questions about DATA in plain words, each with a default; then a tuned model and a report.
+    """Answer four questions about DATA, each with a default, to get a tuned model and a report.
 
-    The answer more asks for everything else that can be set. At the end it prints the command and the Python that do
-    the same without questions. With --answers, nothing is written unless a place is named.
+    Answer more to be asked for all other options. At the end, it prints the command and the Python code that do the
+    same without questions. With --answers, files are written only where you name them.
     """
     from ..wizard import main
 

@@ -243,7 +243,7 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
             lowest = degrees.min() if np.isfinite(degrees).all() else degrees[~np.isfinite(degrees)][0]
             raise ValueError(
                 f"{type(self).__name__}: degrees (sums of the kernel of a row with all rows) must be finite and above "
-                f'0, got {lowest:.3g}; kernel="rbf" has such.'
+                f'0, got {lowest:.3g}; use kernel="rbf".'
             )
         return degrees
 
@@ -257,10 +257,10 @@ class KernelSpectralClustering(Clusters, ComparesNeighbors, FixedSizeMachine):
     def _look_back(self, has_settled: bool) -> None:
         who = type(self).__name__
         if not has_settled:
-            message = f"{who}: eigenvectors are not exact to tol={self.tol!r}; take a larger one, another gamma or "
+            message = f"{who}: eigenvectors are not exact to tol={self.tol!r}; use a larger tol, another gamma or "
             warn_of_convergence(message + 'eigen_solver="dense".', stacklevel=3)
         if (n_found := self.codebook_.shape[0]) < self.n_clusters:
-            message = f"{who}: only {n_found} of {self.n_clusters} clusters have rows; take fewer clusters"
+            message = f"{who}: only {n_found} of {self.n_clusters} clusters have rows; use fewer clusters"
             warn_of_convergence(message + " or another gamma.", stacklevel=3)
 
     # --- reading ----------------------------------------------------------------------------------------------------

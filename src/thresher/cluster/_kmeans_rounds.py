@@ -1,4 +1,4 @@
-"""Steps of sparse K-means over rows that are elsewhere, by questions to them."""
+"""Steps of sparse K-means over rows on other machines, by queries to them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .._kernels import Array, squared_distances
 Labels = NDArray[np.int32]
 
 _ROOM = 0.5  # of what a best plane allows: the most that other rows may weigh beside a cluster's own
-_LEAST = 1e-6  # a weight of other rows that is as good as none
+_LEAST = 1e-6  # a negligible weight of other rows
 
 
 class Planes(NamedTuple):

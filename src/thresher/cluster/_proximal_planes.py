@@ -121,8 +121,8 @@ class ProximalPlaneClustering(FromStarts, Estimator):
             distances = planes.distances(rows)
         if not np.isfinite(distances).all():
             raise FloatingPointError(
-                "ProximalPlaneClustering: the values of X are too unlike in size to find planes; scale the features to "
-                "about 1."
+                "ProximalPlaneClustering: the values of X differ too much in size to find planes; scale the features "
+                "to about 1."
             )
         _gate.commit_features(self, X, rows.shape[1])
         self.normals_, self.offsets_ = planes
@@ -156,8 +156,8 @@ class ProximalPlaneClustering(FromStarts, Estimator):
         refuse_few("ProximalPlaneClustering", self.n_clusters, n_rows)
         if n_features > _MOST_FEATURES:
             raise ValueError(
-                f"ProximalPlaneClustering: X must have at most {_MOST_FEATURES:,} features, because squares of them "
-                f"are held, got {n_features:,}."
+                f"ProximalPlaneClustering: X must have at most {_MOST_FEATURES:,} features, because its matrices "
+                f"grow with their square, got {n_features:,}."
             )
 
     def _run(self, rows: Any, rng: np.random.Generator) -> PlaneRun:
@@ -171,7 +171,7 @@ class ProximalPlaneClustering(FromStarts, Estimator):
             warn_of_convergence(message, stacklevel=3)
         elif self.C_others_ < self.C_others:
             lowered = f"{who}: C_others was lowered from {self.C_others:g} to {self.C_others_:g}, because "
-            warn_of_convergence(lowered + "some cluster lost its rows to the push of the others.", stacklevel=3)
+            warn_of_convergence(lowered + "a cluster lost all its rows.", stacklevel=3)
 
     @property
     def _n_features_out(self) -> int:

@@ -40,7 +40,7 @@ class ClusterSums:
             return NotImplemented
         if self.sums.shape != other.sums.shape:
             raise ValueError(
-                f"ClusterSums: both must have as many clusters and features, got {self.sums.shape} and "
+                f"ClusterSums: both must have the same numbers of clusters and features, got {self.sums.shape} and "
                 f"{other.sums.shape}."
             )
         return ClusterSums(
@@ -85,8 +85,8 @@ def merge_into(model: Any, others: list[Any], start: Any) -> None:
     """Make of a model what it and others reached together from one start, which counts once."""
     if start is None and isinstance(model.init, str):
         raise ValueError(
-            "merge_models: SparseKMeans needs the start of the models, or an array as init, by which clusters of one "
-            "are those of the other; give start."
+            "merge_models: to match their clusters, SparseKMeans models need the model that they started from, or an "
+            "array as init; give start."
         )
     everyone = [model, *others, *([] if start is None else [start])]
     width = max(each.n_features_in_ for each in everyone)

@@ -1,10 +1,10 @@
-"""Comparing what comes of repeated runs.
+"""Comparison of learners, and stability of selected features, over repeated runs.
 
 ==============================  ========================================================================================
-:func:`compare`                 several learners on the same splits or orders: means, deviations, paired tests
-:class:`Comparison`             what it returns: scores, tests, a table, box plots
-:func:`selection_frequency`     how often each feature is chosen when the data are resampled
-:class:`SelectionFrequency`     what it returns: frequencies, a table, a picture
+:func:`compare`                 compare learners on the same splits or orders: means, deviations, paired tests
+:class:`Comparison`             its result: scores, tests, a table, box plots
+:func:`selection_frequency`     count how often each feature is selected when the data are resampled
+:class:`SelectionFrequency`     its result: frequencies, a table, a plot
 ==============================  ========================================================================================
 """
 

@@ -86,12 +86,14 @@ class Comparison:
         arrays = {m: {str(n): _numbers(n, v) for n, v in named.items()} for m, named in by_measure.items()}
         lengths = {len(v) for named in arrays.values() for v in named.values()}
         if len(lengths) != 1 or 0 in lengths or not all(arrays.values()):
-            raise ValueError(f"Comparison.from_scores: all must have as many runs, got {sorted(lengths)}.")
+            raise ValueError(
+                f"Comparison.from_scores: all learners must have the same number of runs, got {sorted(lengths)}."
+            )
         if isinstance(lower_is_better, (bool, np.bool_)):
             lower_is_better = arrays if lower_is_better else ()
         unknown = set(lower_is_better) - set(arrays)
         if unknown:
-            raise ValueError(f"Comparison.from_scores: lower_is_better names no measure: {sorted(unknown)}.")
+            raise ValueError(f"Comparison.from_scores: lower_is_better must name measures, got {sorted(unknown)}.")
         return cls(arrays, frozenset(lower_is_better), test_ratio, about)
 
     @property
@@ -233,7 +235,7 @@ class Comparison:
         Parameters
         ----------
         path : path, optional
-            Where to save the picture; the suffix decides the format (``.png``, ``.svg``, ``.pdf``).
+            Where to save the plot; the suffix determines the format (``.png``, ``.svg``, ``.pdf``).
         measure : str, optional
             By default the first.
         ax : matplotlib axes, optional

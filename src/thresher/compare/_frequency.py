@@ -20,22 +20,22 @@ _MOST_LINES = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectionFrequency:
-    """Frequencies of the features that were chosen; see :func:`selection_frequency`. ``print`` shows the highest.
+    """Selection frequencies of features; see :func:`selection_frequency`. ``print`` shows the highest.
 
     Attributes
     ----------
     frequency : ndarray of shape (n_features,)
-        The share of the runs in which a feature was chosen.
+        The share of the runs in which a feature was selected.
     sign : ndarray of shape (n_features,), or None
-        The mean sign of its weight over the runs in which it was chosen, from -1 to 1; 0 if it never was. None where a
-        feature has several weights, or none.
+        The mean sign of its weight over the runs that selected it, from -1 to 1; 0 if none did. None if a feature has
+        several weights, or none.
     mean_size : float
-        Features chosen in a run, in the mean.
+        Mean number of features selected in a run.
     n_runs : int
     n_rows, n_drawn : int
-        Rows in all, and those that each run was given.
+        Number of rows in total, and in each run.
     names : ndarray of shape (n_features,), or None
-        The features' names, where they have any.
+        The names of the features, if they have any.
     """
 
     frequency: NDArray[np.float64]
@@ -48,12 +48,12 @@ class SelectionFrequency:
 
     @checked(threshold=fraction)
     def stable(self, threshold: float = _STABLE) -> NDArray[np.intp]:
-        """Indices of the features chosen in at least a share ``threshold`` of the runs, in rising order.
+        """Return the indices of the features selected in at least a share ``threshold`` of the runs, in order.
 
         Parameters
         ----------
         threshold : float, default=0.8
-            From 0 to 1. With 0 all features are, chosen or not.
+            From 0 to 1. With 0, all features are returned.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class SelectionFrequency:
 
     @checked(n=at_least(1))
     def most_frequent(self, n: int = _MOST_LINES) -> NDArray[np.intp]:
-        """Indices of at most ``n`` features that were chosen, the most frequent first, the earlier of equals first.
+        """Return the indices of the ``n`` features selected most often, the most frequent first.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class SelectionFrequency:
         return largest(self.frequency, n)
 
     def name(self, column: int) -> str:
-        """The name of a feature; without names, its column counted from 1, as in :mod:`thresher.inspection`."""
+        """Return the name of a feature; without names, its column counted from 1, as in :mod:`thresher.inspection`."""
         return f"x{column + 1}" if self.names is None else label(self.names[column])
 
     @checked(n=at_least(1), threshold=fraction)
@@ -93,13 +93,13 @@ class SelectionFrequency:
         Parameters
         ----------
         path : path, optional
-            Where to save the picture; the ending says how (``.png``, ``.svg``, ``.pdf``).
+            Where to save the plot; the suffix determines the format (``.png``, ``.svg``, ``.pdf``).
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
         n : int, default=20
-            Features at most.
+            Largest number of features.
         threshold : float, default=0.8
-            Where the line is; bars that do not reach it are pale.
+            The position of the line; bars below it are pale.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class SelectionFrequency:
             lines.append(f"and {left:,} more, each in {most:.0%} of the runs or fewer")
         summary = (
             f"{self.n_runs} runs on {self.n_drawn:,} of {self.n_rows:,} rows: {self.mean_size:.1f} of "
-            f"{len(self.frequency):,} features chosen in the mean, {len(self.stable()):,} in at least {_STABLE:.0%} "
+            f"{len(self.frequency):,} features chosen on average, {len(self.stable()):,} in at least {_STABLE:.0%} "
             "of the runs"
         )
         return "\n".join([summary, "", *lines])

@@ -28,7 +28,7 @@ def draw_boxes(runs: Comparison, path: Any, axes: Any, measure: str) -> Any:
             axes.plot(values, places, "o", color=colour, markersize=2.8, alpha=0.75, markeredgewidth=0)
         name_bars(axes, [label(name) for name in named], [name in marked for name in named], least=2)
         ticks(axes.xaxis, "number")
-        axes.set_xlabel(f"{label(measure)}{', less is better' if measure in runs.lower_is_better else ''}")
+        axes.set_xlabel(f"{label(measure)}{', lower is better' if measure in runs.lower_is_better else ''}")
         headline(axes, _boxes_title(runs, measure, len(marked) - 1))
     return axes
 

@@ -152,7 +152,7 @@ def compare(
 def _split_target(X: Any, y: Any, target: Any) -> tuple[Any, Any]:
     """The rows that have a target, and their targets, of a data frame that holds both."""
     if y is not None and target is not None:
-        raise ValueError(f"{_WHO}: y and target= cannot both be given; either of them names the targets.")
+        raise ValueError(f"{_WHO}: y and target= cannot both be given, because each of them names the targets.")
     rows, column = split_target(X, y if target is None else target, _WHO)
     labels, there = read_target(column, _WHO)
     return rows if there.all() else _safe_indexing(rows, np.flatnonzero(there)), labels

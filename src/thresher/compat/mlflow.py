@@ -1,11 +1,11 @@
-"""Models in MLflow, as ``.thresher`` files: no pickle. Needs ``mlflow-skinny`` or ``mlflow``.
+"""Models in MLflow, saved as ``.thresher`` files without pickle. Needs ``mlflow-skinny`` or ``mlflow``.
 
 ======================  ==========================================================================
 :func:`save_model`      write a model into a folder with MLflow's description
 :func:`log_model`       the same, as a model of the current run
-:func:`load_model`      read it again, as it was
-:func:`log_progress`    log progressive measures while a stream is learned from
-:func:`autolog`         log parameters and progressive loss of every learner from now on
+:func:`load_model`      read it again
+:func:`log_progress`    log progressive measures during training on a stream
+:func:`autolog`         log parameters and progressive loss of all learners
 ======================  ==========================================================================
 
 ``mlflow.pyfunc.load_model`` reads these models, too, which is how MLflow serves them.
@@ -51,17 +51,17 @@ def save_model(
     model : estimator or StreamingPipeline
         As :func:`thresher.persistence.save_model` takes it.
     path : path-like
-        The folder, which must not be there yet.
+        The folder, which must not exist yet.
     mlflow_model : mlflow.models.Model, optional
         A description to add to.
     signature : mlflow.models.ModelSignature, optional
-        What goes in and out, see ``mlflow.models.infer_signature``.
+        The types of inputs and outputs, see ``mlflow.models.infer_signature``.
     input_example : object, optional
-        Rows to keep with the model.
+        Example rows to save with the model.
     pip_requirements : list of str, optional
-        What to install where the model is served; by default this version of thresher.
+        Packages to install where the model is served; by default this version of thresher.
     metadata : dict, optional
-        Anything else to be kept.
+        Other values to save with the model.
     """
     folder = Path(path)
     folder.mkdir(parents=True)
@@ -95,7 +95,7 @@ def log_model(model: Any, name: str = "model", **options: Any) -> Any:
     Returns
     -------
     mlflow.models.model.ModelInfo
-        ``model_uri`` is what :func:`load_model` takes.
+        Its ``model_uri`` is the argument of :func:`load_model`.
     """
     import thresher.compat.mlflow as flavor
 
@@ -113,7 +113,7 @@ def load_model(model_uri: str) -> Any:
     Returns
     -------
     estimator or StreamingPipeline
-        It predicts and learns on as if it had never been saved.
+        The model, which can predict and continue training.
     """
     return persistence.load_model(Path(_download_artifact_from_uri(model_uri)) / _FILE)
 
@@ -124,9 +124,9 @@ def log_progress(history: Any, stream: Any = None) -> None:
     Parameters
     ----------
     history : History
-        Of a run of :func:`thresher.training.train`.
+        The history of a run of :func:`thresher.training.train`.
     stream : Stream, optional
-        Unused: what ``train`` hands on.
+        Unused; ``train`` passes it.
     """
     rows = history.rows[-1]
     measured = {"progressive_loss": history.loss[-1] / rows, "progressive_error": history.mistakes[-1] / rows}
@@ -135,7 +135,7 @@ def log_progress(history: Any, stream: Any = None) -> None:
 
 @autologging_integration(FLAVOR_NAME)  # type: ignore[untyped-decorator]
 def autolog(disable: bool = False, silent: bool = False) -> None:
-    """Log what linear learners do from now on, in pipelines, too: their parameters and their progressive loss.
+    """Log the parameters and the progressive loss of linear learners, also in pipelines, from now on.
 
     ``fit`` logs to the current run, or to a run of its own if there is none. ``partial_fit`` logs to the current run
     after each call, at the number of rows learned from, and logs nothing without a run. Models are not logged: use

@@ -1,4 +1,4 @@
-"""Learners behind river's interface, for its pipelines, metrics and evaluations. Needs river.
+"""Learners with river's interface, for its pipelines, metrics and evaluations. Needs river.
 
 =====================  ============================================
 :class:`Classifier`    a classifier that learns row by row
@@ -24,7 +24,7 @@ class Classifier(base.Classifier):
     Parameters
     ----------
     estimator : estimator
-        A classifier with ``learn_one``. It stays as it is: what learns is a copy.
+        A classifier with ``learn_one``. It is copied, not changed.
     classes : tuple, default=(False, True)
         All classes that will ever occur.
 
@@ -76,7 +76,7 @@ class Regressor(base.Regressor):
     Parameters
     ----------
     estimator : estimator
-        A regressor with ``learn_one``. It stays as it is: what learns is a copy.
+        A regressor with ``learn_one``. It is copied, not changed.
     """
 
     def __init__(self, estimator: OnlineLinear) -> None:

@@ -1,4 +1,4 @@
-"""What skops needs to know of models of this library: the types that their files hold.
+"""Support for skops: the types in files of models of this library.
 
 =========================  ===================================================
 :func:`trusted_types`      names for ``skops.io.load(..., trusted=...)``
@@ -17,11 +17,11 @@ __all__ = ["trusted_types"]
 
 
 def trusted_types() -> list[str]:
-    """Return the names of all types that skops meets in files of fitted models.
+    """Return the names of all types that occur in skops files of fitted models.
 
-    skops looks at types only. The arrays of such a file reach compiled code as they are, so load files of your own
-    making alone; ``.thresher`` files (:func:`thresher.persistence.load_model`) are checked throughout, and may come
-    from anywhere.
+    skops checks only types. The arrays of such a file reach compiled code unchecked, so load only files that you made
+    yourself. ``.thresher`` files (:func:`thresher.persistence.load_model`) are checked completely, and may come from
+    untrusted sources.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Newton's method for hinge losses of rows that are elsewhere: only sums of slopes and curvatures travel.
+"""Newton's method for hinge losses of rows on other machines: only sums of slopes and curvatures are sent.
 
     min_m  R(m) + sum_i cost_i loss(s_i),    s_i = 1 - y_i m'x_i
 
@@ -130,7 +130,7 @@ def _slopes(slack: Array, width: float) -> tuple[Array, Array]:
 
 
 def _holds(slack: Array, width: float) -> NDArray[np.bool_]:
-    """Whether a row has a say in the weights."""
+    """Whether a row affects the weights."""
     return _slopes(slack, width)[0] > (_HOLDS if width else 0.0)
 
 
@@ -211,7 +211,7 @@ class NewtonDescent:
             values = np.array([self.prior.value(self.coef + t * self.move) for t in STEPS]) + told["losses"]
             gains, rounding = values[-1] - values, _ROUNDING * abs(values[-1])
             best = int(gains.argmax())
-            last = bool(gains[best] <= rounding) and self.width == self._heard_of  # the objective tells nothing more
+            last = bool(gains[best] <= rounding) and self.width == self._heard_of  # only rounding is left to gain
             if gains[0] < 0.1 * gains[best] or gains[0] < -rounding:
                 self._stop_short(float(STEPS[best]))
                 return False

@@ -30,7 +30,7 @@ from ._bcw_rounds import bcw_round
 from ._shard_rows import LearnsInSums
 
 _WIDEST = 20_000  # features: beyond, the precision alone takes more than 3 GB
-_FEWEST, _TIMES = 256, 4  # rows of a batch, and times the number of features, where nobody says
+_FEWEST, _TIMES = 256, 4  # rows of a batch, and times the number of features, by default
 
 
 class Bcw(BatchRule):

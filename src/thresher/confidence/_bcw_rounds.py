@@ -1,4 +1,4 @@
-"""BCW over rows that are elsewhere: one round is one batch of all of them, whose mean is the best there is."""
+"""BCW over rows on other machines: one round is one batch of all rows, solved for the optimal mean."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ._group_rule import GroupParams
 from ._group_search import BatchColumns, GroupSearch, Prior
 from ._row_blocks import CovarianceBlocks
 
-_OUTGROWN = "{}: the weights outgrew floating point; {}lower C."
+_OUTGROWN = "{}: the weights overflowed; {}lower C."
 
 
 class FGMClassifier(GroupParams, SolvedClassifier):
@@ -145,6 +145,6 @@ class FGMClassifier(GroupParams, SolvedClassifier):
         if self.dual_gap_ > self.tol:
             warn_of_convergence(
                 f"{type(self).__name__}: the duality gap is {self.dual_gap_:.2g} of the objective, above "
-                f"tol={self.tol:g}; raise max_iter or sigma, lower C, or be content with less.",
+                f"tol={self.tol:g}; raise max_iter or sigma, lower C, or raise tol.",
                 stacklevel=3,
             )

@@ -1,4 +1,4 @@
-"""SBCW over rows that are elsewhere: one round is one batch of all of them.
+"""SBCW over rows on other machines: one round is one batch of all rows.
 
 For every group, a look at the slopes of all features chooses the next ones, and steps of Newton's method on the chosen
 features alone find the weights; the last step of a group and the look for the next one are one question.
@@ -31,7 +31,7 @@ def sbcw_round(estimator: Any) -> Round:
     if learner.params["score"] == "full":
         raise ValueError(
             f'{type(estimator).__name__}: ranking must be "diagonal" or "identity" in rounds of sums, got "full", '
-            'which needs all rows at once; mode="passes" takes it.'
+            'which needs all rows at once; mode="passes" supports it.'
         )
     params = learner.params
     predictors = predictors_of(estimator)
@@ -133,7 +133,7 @@ class _Choice:
         return s * (moved + 2.0 * self._mean)
 
     def _solve(self, new: Ids, slopes: Array) -> Run[Sums | None]:
-        """Weights with one more group; None if it would stay at its means, and so that rule was asked for."""
+        """Weights with one more group; None if it would stay at its means, and that rule is in use."""
         params, prior, n = self.params, self.prior, len(self.ids)
         ids = np.concatenate([self.ids, new])
         mean, centre = (np.insert(at, n, prior.mean(new)) for at in (self.mean, self.centre))

@@ -263,7 +263,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
 
     @classmethod
     def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Files that know no cost are of models without one."""
+        """Files without a cost hold models without one."""
         return super()._from_file(params if "cost" in params else {**params, "cost": None})
 
     def _group_params(self) -> dict[str, Any]:
@@ -336,7 +336,7 @@ class GroupClassifier(GroupParams, WeighsClasses, BatchClassifier):
         return out * self._learner_now().units(self.state_) ** 2
 
     def _check_loaded(self) -> None:
-        """Refuse blocks of a file that cannot be any."""
+        """Refuse blocks of a file that are not valid."""
         params, who = self._learner_now().params, type(self).__name__
         for view in self.state_.views:
             ids, block = view["ids"], view["block"]

@@ -188,13 +188,13 @@ class GroupSearch:
             try:
                 factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
             except linalg.LinAlgError:
-                raise FloatingPointError("products of the rows outgrew floating point") from None
+                raise FloatingPointError("products of the rows overflowed") from None
             self._smoother = spread, factor
         spread, factor = self._smoother
         return spread.T @ linalg.cho_solve(factor, pull, check_finite=False)
 
     def _add(self, columns: Ids) -> bool:
-        """A group of these columns; False if it would stay at its means, and so that rule was asked for."""
+        """A group of these columns; False if it would stay at its means, and that rule is in use."""
         ids, C, y = self.columns.ids[columns], self.params["C"], self.lesson.y
         X = self.columns.take(columns)
         if self.params["whiten"]:

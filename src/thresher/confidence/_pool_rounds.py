@@ -1,4 +1,4 @@
-"""PoolCW over rows that are elsewhere: one round is one batch of all of them.
+"""PoolCW over rows on other machines: one round is one batch of all rows.
 
 A look at the slopes and curvatures of all features brings in the next ones, steps of Newton's method on the pool alone
 find their weights, until the pool is full; the last step and the next look are one question. All costs and classes
@@ -32,7 +32,7 @@ def why_not_sums(estimator: Any) -> str | None:
 
 def pool_round(estimator: Any) -> Round:
     if (reason := why_not_sums(estimator)) is not None:
-        raise ValueError(f'{type(estimator).__name__}: {reason}; mode="passes" takes it.')
+        raise ValueError(f'{type(estimator).__name__}: {reason}; mode="passes" supports it.')
     learner = estimator._learner_now()
     predictors = predictors_of(estimator)
     reader, state = yield from read_rows(estimator)

@@ -1,4 +1,4 @@
-"""Questions to rows that are elsewhere: reading a batch, and the first question of all rounds."""
+"""Queries to rows on other machines: reading a batch, and the first query of all rounds."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def root(precision: Array) -> Array:
             return linalg.cholesky(precision, lower=True, check_finite=False)
     except linalg.LinAlgError:
         pass
-    raise FloatingPointError("The precision outgrew floating point; scale the features to about 1.")
+    raise FloatingPointError("The precision overflowed; scale the features to about 1.")
 
 
 def whitened(X: Any, constant: float, lower: Array) -> Iterator[tuple[slice, Array]]:

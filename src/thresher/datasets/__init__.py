@@ -1,4 +1,4 @@
-"""Generated data sets whose truth is known.
+"""Generated data sets with a known truth.
 
 ====================================  ==================================================================================
 :func:`make_sparse_stream`            a wide, sparse stream like text, with a rare class
@@ -13,7 +13,7 @@
 :func:`make_half_moons`
 :func:`make_overlapping_squares`,     two classes that overlap, or among outliers (Jumutc, Tables 2.2 and 2.9)
 :func:`make_novelty`
-:func:`sample_one_to_k`               imbalance made to measure, out of any data
+:func:`sample_one_to_k`               rows of any data set in a chosen class ratio
 ====================================  ==================================================================================
 
 References

@@ -22,22 +22,22 @@ def make_recovery(
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two classes separated by the sum of the first features; how many of them does a learner find?
+    r"""Generate two classes separated by the sum of the first features, to test how many a learner finds.
 
     Features are independent and normal, and :math:`y = 1` if :math:`\sum_{i \le k} x_i + \epsilon > 0`, else 0, with
     :math:`\epsilon \sim N(0, \text{noise}^2)` and :math:`k` = ``n_relevant``. With half of the features it is the
-    problem of Figures 4.6 and 4.7 in Jumutc (2016); how well the features are found is measured there as
-    :func:`thresher.metrics.support_f1` does. No rule errs on less than :math:`\arctan(\text{noise} / \sqrt k) / \pi`
-    of the rows: 4.5 % with 50 features that matter.
+    problem of Figures 4.6 and 4.7 in Jumutc (2016); the thesis measures how well the features are found as
+    :func:`thresher.metrics.support_f1` does. No rule is wrong on less than :math:`\arctan(\text{noise} / \sqrt k) /
+    \pi` of the rows: 4.5 % with 50 features that matter.
 
     Parameters
     ----------
     n_samples : int, default=10000
     n_features : int, default=100
     n_relevant : int, optional
-        How many matter; half of the features, rounded down, by default.
+        Number of features that matter; by default half of them, rounded down.
     noise : float, default=1.0
-        Standard deviation of what is added to the sum.
+        Standard deviation of the noise added to the sum.
     return_coef : bool, default=False
         Whether to return the weights, too.
     random_state : int, RandomState, Generator or None, default=None
@@ -86,17 +86,17 @@ def make_sparse_groups(
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two classes separated by groups of features, some of which matter in part and some not at all.
+    r"""Generate two classes separated by groups of features, some of which matter only in part or not at all.
 
-    The features stand in consecutive groups. Those of a group are normal, with variance 1 and correlation
+    The features form consecutive groups. Those of a group are normal, with variance 1 and correlation
     :math:`c^{|i - j|}`; groups are independent. In group g, ``active[g]`` features, drawn at random, have weight 1 or
     -1, the others 0, and
 
     .. math:: y = 1 \text{ if } w^\top x + \epsilon > 0, \text{ else } 0, \qquad \epsilon \sim N(0, \text{noise}^2).
 
     The defaults are the generator of Table 3.1 in Yang (2011): 100 features, of which 31 in six of ten groups matter.
-    Signs that are known to the last leave an error of :math:`\arctan(\text{noise} / \sqrt{w^\top \Sigma w}) / \pi`,
-    about 20 %. Every call draws weights of its own: take training and test rows from one call.
+    Even with all weights known, the error is :math:`\arctan(\text{noise} / \sqrt{w^\top \Sigma w}) / \pi`,
+    about 20 %. Every call draws its own weights, so take training and test rows from one call.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ def make_sparse_groups(
     active : sequence of int, default=(10, 8, 6, 4, 2, 1, 0, 0, 0, 0)
         For each group, how many of its features matter.
     correlation : float, default=0.2
-        Of neighbours in a group.
+        Correlation of neighbours in a group.
     noise : float, default=4.0
-        Standard deviation of what is added to the score before its sign is taken.
+        Standard deviation of the noise added to the score before its sign is taken.
     return_coef : bool, default=False
         Whether to return the weights and the groups, too.
     random_state : int, RandomState, Generator or None, default=None
@@ -162,12 +162,12 @@ def make_multi_task(
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Rounds of a multi-task stream: in each, a row of every task that is present.
+    r"""Generate rounds of a multi-task stream, each with a row of every task that is present.
 
     All tasks use the same few features, with weights of their own: :math:`w_{qj} = a_j + \text{spread} \cdot e_{qj}`
     with :math:`a_j, e_{qj} \sim N(0, 1)` for features that matter, 0 for the others. Features are independent and
-    normal. Task q is present in a round with probability ``presence[q]``: with rates that differ, a learner that takes
-    an absent task for a gradient of 0, as Remark 9 of Yang (2011) does, penalises rare tasks too much.
+    normal. Task q is present in a round with probability ``presence[q]``: if rates differ, a learner that treats an
+    absent task as a gradient of 0, as in Remark 9 of Yang (2011), penalises rare tasks too much.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ def make_multi_task(
     presence : float or sequence of float, default=1.0
         The rate at which a task is present, above 0; one for all or one per task.
     spread : float, default=0.5
-        How far the weights of tasks lie apart. With 0 there is one task under many names.
+        How much the weights of tasks differ. With 0, all tasks are the same.
     noise : float, default=1.0
-        Standard deviation of what is added to the targets, or to the scores whose sign makes classes.
+        Standard deviation of the noise added to the targets, or to the scores whose signs are the classes.
     classes : bool, default=False
         Whether targets are labels 0 and 1 instead of numbers.
     return_coef : bool, default=False
@@ -241,7 +241,7 @@ def make_additive(
     return_groups: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two classes separated by curved functions of the first features, three features to a function.
+    r"""Generate two classes separated by curved functions of the first features, with three features per function.
 
     Features are uniform on [0, 1], and :math:`y = 1` if :math:`\sum_j f_j(x_j) + \epsilon > 0`, else 0, with
     :math:`\epsilon \sim N(0, \text{noise}^2)`. In example 1, the first three features count by

@@ -1,4 +1,4 @@
-"""Imbalance made to measure."""
+"""Rows in a chosen ratio of two classes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _RATIO = Rule("a number of at least 1", lambda v: positive.holds(v) and v >= 1)
 
 @checked(k=_RATIO, random_state=seed)
 def sample_one_to_k(X: Any, y: Any, k: float = 10, *, rare: Any = None, random_state: Any = None) -> tuple[Any, Any]:
-    """Rows in which one class is to the other as 1 to k.
+    """Draw rows with k rows of one class for each row of the other.
 
-    All rows of the rare class are kept and k times as many of the other. Where there are not that many, all rows of the
-    other class are kept and as many rare ones as fit: a rare class can be made of a frequent one, as in [1]_.
+    All rows of the rare class are kept and k times as many of the other. If there are not that many, all rows of the
+    other class are kept and as many rare ones as fit, so a frequent class can be made rare, as in [1]_.
 
     Parameters
     ----------
@@ -26,15 +26,15 @@ def sample_one_to_k(X: Any, y: Any, k: float = 10, *, rare: Any = None, random_s
     y : array-like of shape (n_samples,)
         Labels of two classes.
     k : float, default=10
-        Rows of the other class for each rare one, rounded in all.
+        Rows of the other class for each rare one; their total is rounded.
     rare : label, optional
-        Which class is to be rare; the less frequent one by default, and the second of two that are as frequent.
+        The class to make rare; by default the less frequent one, or the second if both are equally frequent.
     random_state : int, RandomState, Generator or None, default=None
 
     Returns
     -------
     X, y
-        The rows drawn, in the order they had.
+        The rows drawn, in their original order.
 
     References
     ----------

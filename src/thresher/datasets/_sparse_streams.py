@@ -33,7 +33,7 @@ def make_sparse_stream(
     batch_size: int = 10_000,
     random_state: int | None = None,
 ) -> SparseStream:
-    """Rows like short texts, of which a few words tell a rare class from the rest.
+    """Generate rows like short texts, in which a few words separate a rare class from the rest.
 
     Words occur with Zipf frequencies. A rare class, a fraction ``positives`` of the rows, is marked by words of medium
     frequency: half of the relevant ones occur eight times as often in it, the other half an eighth as often. Values are
@@ -44,7 +44,7 @@ def make_sparse_stream(
     Parameters
     ----------
     n_samples, n_features : int
-        Shape of the whole.
+        Number of rows in total, and of columns.
     n_relevant : int, default=200
         Features that matter.
     n_nonzero : int, default=40
@@ -123,16 +123,16 @@ def make_days(
     return_coef: bool = False,
     random_state: int | None = None,
 ) -> Iterator[tuple[Any, ...]]:
-    r"""Days of a stream whose features appear over time, one pair (X, y) after the other.
+    r"""Generate days of a stream whose features appear over time, one pair (X, y) after the other.
 
-    On day t rows have ``n_features + t * new_features`` columns: batches grow wider, and learners take them with
+    On day t rows have ``n_features + t * new_features`` columns: batches grow wider, and learners accept them with
     ``partial_fit(..., grow=True)``. A row is ``n_nonzero`` draws of features, a share ``fresh`` of them from the day's
     new ones, the others with Zipf frequencies from all that are older, the oldest the most frequent; its values are
     equal and its norm is 1. A share ``relevant`` of the features of each day matters. Their weights drift,
 
     .. math:: w_{t+1} = \sqrt{1 - \text{drift}^2}\, w_t + \text{drift} \cdot e_t, \qquad e_t \sim N(0, I),
 
-    so that they stay as large as they are. The rows of a day with the highest scores, noise included, are of class 1.
+    which keeps their size. The rows of a day with the highest scores, noise included, are of class 1.
     It has the shape of the URL data of [1]_: days, millions of columns of which most are new and rare, and a third of
     the rows bad. Nothing else of it is imitated.
 
@@ -156,9 +156,9 @@ def make_days(
     positives : float, default=0.33
         Share of class 1 in each day.
     noise : float, default=0.1
-        Standard deviation of what is added to scores, in units of the scores' own.
+        Standard deviation of the noise added to scores, in units of their own standard deviation.
     return_coef : bool, default=False
-        Whether each day also brings its weights, one per column.
+        Whether to yield the weights of each day, too, one per column.
     random_state : int, optional
         Seed. A day depends on it and on the days before, not on how many follow.
 

@@ -27,10 +27,10 @@ def make_flipped_gaussians(
     return_truth: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two normal classes in the plane, narrow and tall, some of whose labels are wrong.
+    r"""Generate two narrow, tall normal classes in the plane, with some wrong labels.
 
     The means are (0.5, -3) and (-0.5, 3), and the variances 0.2 and 3 for both classes: the problem of Figure 3.1 in
-    Jumutc (2016), with wrong labels as in Table 3.2. With a share e of wrong labels, no rule errs on less than
+    Jumutc (2016), with wrong labels as in Table 3.2. With a share e of wrong labels, no rule is wrong on less than
     :math:`e + (1 - 2 e)\, \Phi(-\sqrt{17} / 2)` of the rows: 6.8 %, 16.4 % and 35.6 % for 5 %, 15 % and 35 %. Two
     published errors lie below that. They are possible if rows to flip were drawn with replacement: n draws of rows hit
     some of them twice, and the share of wrong labels is :math:`1 - \exp(-e)`: 4.9 %, 13.9 % and 29.5 %.
@@ -40,11 +40,11 @@ def make_flipped_gaussians(
     n_samples : int, default=10000
         Rows, half of each class; an odd one is of class 1.
     flips : float, default=0.05
-        Rows whose label is turned around, as a share of all.
+        Share of the rows whose label is flipped.
     with_replacement : bool, default=False
-        Whether a row may be drawn several times; it is turned around once.
+        Whether a row may be drawn several times; its label is flipped once.
     return_truth : bool, default=False
-        Whether to return the labels as they were before, too.
+        Whether to return the true labels, too.
     random_state : int, RandomState, Generator or None, default=None
 
     Returns
@@ -84,11 +84,11 @@ def make_spirals(
     return_truth: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    """Two spirals that lie apart at the beginning and merge in the end, a few rows of each labelled.
+    """Generate two spirals that are separate at first and merge at the end, with a few labelled rows each.
 
-    A hard problem for methods that expect few rows between classes: where the arms merge there are many. After
-    "spirals" in Figure 2.13 of Jumutc (2016), which gives no formula. The arms here are half a turn apart all the way,
-    or, with ``overlap``, only up to half of the radius, from where the gap closes evenly.
+    This is hard for methods that expect few rows between the classes, because there are many where the arms merge.
+    After "spirals" in Figure 2.13 of Jumutc (2016), which gives no formula. The arms here are half a turn apart all the
+    way, or, with ``overlap``, only up to half of the radius, from where the gap closes evenly.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def make_half_moons(
     return_truth: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    """Two half moons, one of which opens downwards and one upwards, a few rows of each labelled.
+    """Generate two half moons, one open below and one above, with a few labelled rows each.
 
     With ``overlap`` the last sixth of one lies on the first sixth of the other, else each reaches into the bay of the
     other without touching it. After "half-moons" in Figure 2.12 of Jumutc (2016), which gives no formula.
@@ -193,10 +193,10 @@ _CLEARANCE = Rule("a number above 0 and at most 0.4", lambda v: positive.holds(v
 
 @checked(n_samples=at_least(1), random_state=seed)
 def make_overlapping_squares(n_samples: int = 200, *, random_state: Any = None) -> tuple[Any, Any]:
-    """Two classes, uniform on squares that share a quarter of their area.
+    """Generate two classes, uniform on squares that share a quarter of their area.
 
-    The squares are [0, 1] and [-0.5, 0.5] along both axes. In the shared quarter both classes are as likely, so no
-    rule errs on less than 12.5 % of the rows: Toy Data (1) of Jumutc (2016), with published errors of 13 to 15 %.
+    The squares are [0, 1] and [-0.5, 0.5] along both axes. In the shared quarter both classes are equally likely, so no
+    rule is wrong on less than 12.5 % of the rows: Toy Data (1) of Jumutc (2016), with published errors of 13 to 15 %.
 
     Parameters
     ----------
@@ -248,11 +248,11 @@ def make_novelty(
     clearance: float = 0.15,
     random_state: Any = None,
 ) -> tuple[Any, Any]:
-    """Two classes in the square [-1, 1] and outliers scattered around them.
+    """Generate two classes in the square [-1, 1] and outliers scattered around them.
 
-    For methods that tell classes apart and know when a row belongs to none. Outliers are uniform where no row of a
-    class is nearer than ``clearance``, so that they can be found. After Toy Data (2) to (4) of Jumutc (2016), which
-    shows three pairs of classes and describes none; the shapes here are our own, from easy to hard.
+    Use it to test methods that separate classes and reject rows that belong to none. Outliers are uniform where no row
+    of a class is nearer than ``clearance``, so that they can be found. After Toy Data (2) to (4) of Jumutc (2016),
+    which shows three pairs of classes and describes none; the shapes here are our own, from easy to hard.
 
     Parameters
     ----------
@@ -314,12 +314,12 @@ def make_tri_class(
     return_truth: bool = False,
     random_state: Any = None,
 ) -> tuple[Any, ...]:
-    r"""Two normal classes of which some rows are labelled, and unlabelled rows, part of which belong to neither.
+    r"""Generate two partly labelled normal classes, and unlabelled rows, some of which belong to neither.
 
     The classes have means 0.3 and -0.3 in every feature, and variance 0.08 in the first two, 10 in the others. Rows
     that belong to neither lie between them: ``"centred"`` ones around 0, with variance 0.1 in the first two features,
     ``"shifted"`` ones around 0.15 in every feature, with the variances of the classes. These are the two kinds of
-    Section 5.5.1 in Yang (2011), whose classes are -1, 1 and 0. No rule for the two classes errs on less than
+    Section 5.5.1 in Yang (2011), whose classes are -1, 1 and 0. No rule for the two classes is wrong on less than
     :math:`\Phi(-\sqrt{2 \cdot 0.09 / 0.08 + (d - 2) \cdot 0.09 / 10})` of their rows, 5.1 % with 50 features.
 
     Parameters
@@ -327,7 +327,7 @@ def make_tri_class(
     n_labelled : int, default=200
         Labelled rows, half of each class; an odd one is of class 1. The thesis has 20, 50, 200 and 500.
     n_unlabelled : int, default=500
-        Unlabelled rows. Without them, what is left serves as a test set.
+        Unlabelled rows. With 0, the rows can serve as a test set.
     n_features : int, default=50
         At least 2.
     relevant : float, default=0.5

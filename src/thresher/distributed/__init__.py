@@ -1,9 +1,9 @@
-"""Learning on many machines: rounds over shards, on a Dask or Spark cluster that is there already.
+"""Learning on many machines: rounds over shards, on an existing Dask or Spark cluster.
 
 =========================  ============================================================================================
 :func:`fit`                learn from files, arrays, Dask collections or Spark data frames, shard by shard, in rounds
-:func:`predict`            predictions for them
-:func:`backend`            searches on the same cluster, over which joblib spreads candidates and folds
+:func:`predict`            predict rows in the same forms
+:func:`backend`            run searches on the same cluster, to which joblib sends candidates and folds
 :class:`ShardError`        names a shard that was lost, and the reason
 =========================  ============================================================================================
 """

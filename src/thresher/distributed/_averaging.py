@@ -46,7 +46,7 @@ class Average:
 
     Only weights are averaged, mini-batches closed as in merging. Clocks and counts are those of the last one; features
     beyond the number to select are left out of the mean when it is asked for, not before. With arrays of
-    :meth:`to_keep`, it goes on from these.
+    :meth:`to_keep`, it continues from these.
     """
 
     def __init__(self, kept: Sums | None = None) -> None:
@@ -66,7 +66,7 @@ class Average:
     def result(self, last: Any) -> Any:
         """The mean as a learner, with all else as in the last one, which is not changed."""
         if self.n == 0:
-            raise ValueError("Average: a model must be added before the mean is asked for.")
+            raise ValueError("Average: add a model before you ask for the mean.")
         if self.n == 1:
             return last
         made, state = copy(last), self._settled(last)

@@ -14,21 +14,21 @@ from ._engines import Engine, SerialEngine, engine_of
 
 @contextmanager
 def backend(engine: Any = "serial", *, share: Sequence[Any] = ()) -> Iterator[None]:
-    """Let joblib work on an engine: candidates and folds of a search, and whatever else runs in ``joblib.Parallel``.
+    """Run joblib on an engine: candidates and folds of a search, and anything else in ``joblib.Parallel``.
 
-    Inside of it :class:`~thresher.tuning.CoupledAnnealingSearchCV`, :func:`~thresher.tuning.coupled_annealing`,
-    :func:`~thresher.compare.selection_frequency` and scikit-learn's own searches use the cluster; `n_jobs` may stay as
-    it is. The result is the same to the bit as without. If a worker dies, only its present task is repeated; a search
-    with a ``history`` goes on from it if its own process dies.
+    Within this context, :class:`~thresher.tuning.CoupledAnnealingSearchCV`, :func:`~thresher.tuning.coupled_annealing`,
+    :func:`~thresher.compare.selection_frequency` and scikit-learn's own searches use the cluster; `n_jobs` need not
+    change. Results are bit for bit the same as without a cluster. If a worker dies, only its current task is repeated.
+    If the process of the search itself dies, a search with a ``history`` continues from it.
 
     Parameters
     ----------
     engine : as in :func:`fit`
-        ``"serial"`` leaves joblib as it is. Dask works by joblib's own backend, Spark by that of joblibspark.
+        ``"serial"`` leaves joblib as it is. For Dask, joblib's own backend is used; for Spark, that of joblibspark.
     share : list of arrays
         Data that every candidate needs, such as ``[X, y]``. Dask keeps them on every worker from the beginning;
-        otherwise they would travel with each step of a search. They must be the very objects that the search gets, and
-        must not change. Spark sends data with each task.
+        otherwise they would be sent with each step of a search. Pass the same objects to the search, and do not change
+        them. Spark sends data with each task.
 
     Examples
     --------

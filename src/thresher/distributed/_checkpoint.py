@@ -37,7 +37,7 @@ class Checkpoint:
         model = load_model(self.path)
         kept = (getattr(model, "record_", None) or {}).get("distributed")
         if not isinstance(kept, dict) or not isinstance(kept.get("fingerprint"), dict):
-            raise ValueError(f"{self.path.name}: this is no checkpoint of rounds over shards.")
+            raise ValueError(f"{self.path.name}: this is not a checkpoint of rounds over shards.")
         check_same_run(kept["fingerprint"], self.fingerprint, self.path.name)
         return model, kept
 
@@ -108,7 +108,7 @@ class Checkpoint:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether there is something to go on from: a model after a round, or answers of a first round."""
+    """Whether there is something to continue from: a model after a round, or results of a first round."""
     return _is_ours(path) or _is_ours(_beside(path, "total", 0))
 
 
@@ -128,7 +128,7 @@ def _check_place(path: Path) -> None:
     if not os.access(path.absolute().parent, os.W_OK):
         raise PermissionError(f"fit: the folder of the checkpoint {path} is not writable.")
     if path.exists() and not _is_ours(path):
-        raise ValueError(f"fit: {path.name} is there and is no checkpoint of rounds over shards; name another file.")
+        raise ValueError(f"fit: {path.name} exists and is not a checkpoint of rounds over shards; name another file.")
 
 
 def _is_ours(path: Path) -> bool:

@@ -125,7 +125,7 @@ class DaskEngine(Engine):
         if self._checked:
             return
         if self.client.status != "running":
-            raise OSError(f"fit: the Dask client is {self.client.status}; its scheduler may have gone.")
+            raise OSError(f"fit: the Dask client is {self.client.status}; its scheduler may have stopped.")
         versions = self.client.run(lambda: __import__("thresher").__version__, on_error="return")
         for worker, version in versions.items():
             if isinstance(version, ImportError) or (isinstance(version, str) and version != __version__):
@@ -143,7 +143,7 @@ class DaskEngine(Engine):
             return ShardError(name, f"every worker that read it died ({killed.allowed_failures + 1} of them).")
         except Exception as error:
             if "Cancelled" in type(error).__name__:
-                raise ShardError(name, "the cluster has gone.") from None
+                raise ShardError(name, "the connection to the cluster was lost.") from None
             return ShardError(name, f"{type(error).__name__}: {error}")  # tasks raise nothing: rows could not be made
 
     def close(self) -> None:
@@ -185,7 +185,9 @@ class DaskBlock:
 
     def batches(self, shuffle: int = 0, seed: int = 0) -> Iterator[ShardBatch]:
         if self.on_cluster and any(map(_is_lazy, (self.X, self.y, self.weight))):
-            raise ValueError('a Dask cluster holds its rows, since persist(); choose engine="dask", or the client.')
+            raise ValueError(
+                'its rows are on a Dask cluster, because of persist(); choose engine="dask", or the client.'
+            )
         X, y, weight = _made(self.X), _made(self.y), _made(self.weight)
         y, weight = (_column(X, each) if isinstance(each, str) else each for each in (y, weight))
         X = X if self.features is None else X[self.features]
@@ -224,7 +226,7 @@ def dask_shards(data: Any, y: Any = None, weight: Any = None, features: Any = No
         return _partitions(data, y, weight, features)
     _check_array(data)
     if features is not None:
-        raise ValueError("fit: features is about data frames; a Dask array has no names of columns.")
+        raise ValueError("fit: features must be left out, because a Dask array has no column names.")
     collections = data, _beside(data, y, "y"), _beside(data, weight, "weight")
     names = [None if each is None else each.name for each in collections]
     held = any(_on_cluster(each.__dask_graph__()) for each in collections if each is not None)
@@ -253,7 +255,7 @@ def _beside(X: Any, beside: Any, name: str) -> Any:
     if hasattr(beside, "to_dask_array"):
         beside = beside.to_dask_array()
     if isinstance(beside, str) or getattr(beside, "ndim", 0) != 1:
-        raise ValueError(f"fit: {name} must be an array of one dimension beside a Dask array, got {beside!r}.")
+        raise ValueError(f"fit: {name} must be an array of one dimension if X is a Dask array, got {beside!r}.")
     known = not np.isnan([*X.chunks[0], *getattr(beside, "chunks", [[0]])[0]]).any()
     if known and len(beside) != X.shape[0]:
         raise ValueError(f"fit: X has {X.shape[0]} rows, but {name} has {len(beside)}.")
@@ -262,7 +264,7 @@ def _beside(X: Any, beside: Any, name: str) -> Any:
 
         if not known:
             raise ValueError(
-                f"fit: the rows of X are not counted yet; compute_chunk_sizes(), or a Dask array as {name}."
+                f"fit: the rows of X are not counted yet; call X.compute_chunk_sizes(), or pass a Dask array as {name}."
             )
         beside = from_array(np.asarray(beside), chunks=(X.chunks[0],))
     elif known and beside.chunks[0] != X.chunks[0]:

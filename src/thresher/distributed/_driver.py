@@ -189,7 +189,7 @@ class Rounds:
                 continue
             if not hasattr(step, "_merged"):
                 raise ValueError(
-                    f"fit: step {name!r}, a {type(step).__name__}, cannot be put together from shards; "
+                    f"fit: step {name!r}, a {type(step).__name__}, cannot be fitted on shards; "
                     "give start, a pipeline that is fitted already."
                 )
             task = FitTransformer(pipeline, place, None if begun is None else begun._emptied())
@@ -235,8 +235,8 @@ class Rounds:
         missing = every[~np.isin(every, here)]
         if len(missing):
             raise ValueError(
-                f"fit: the task {missing[0]!r} is too rare to be among the {len(here)} rows that were looked at "
-                "closely; give start, a model that has met all tasks."
+                f"fit: the task {missing[0]!r} does not occur among the {len(here)} rows that were "
+                "inspected; give start, a model that has learned all tasks."
             )
         return np.array([np.flatnonzero(here == task)[0] for task in every])
 

@@ -18,7 +18,7 @@ Done = Callable[[int], None]
 
 
 class ShardError(RuntimeError):
-    """A shard was lost: its rows could not be read, or whoever read it died every time.
+    """A shard was lost: its rows could not be read, or every worker that read it died.
 
     Attributes
     ----------

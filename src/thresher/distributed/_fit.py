@@ -56,73 +56,76 @@ def fit(
     on_progress: Watch | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Any:
-    """Learn from rows that are spread over files, arrays or a cluster, in rounds.
+    """Train on rows that are spread over files, arrays or a cluster, in rounds.
 
-    In each round the model goes to every shard. With ``mode="passes"`` a shard learns on from it by a pass of
-    ``partial_fit`` over its rows, and the models that come back are merged; with ``mode="sums"`` it answers with sums
-    over its rows at the present model, from which the next model is made as on one machine. The result is the same to
-    the bit on every engine, also if workers die on the way.
+    In each round, the model is sent to every shard. With ``mode="passes"``, each shard continues training by a pass of
+    ``partial_fit`` over its rows, and the resulting models are merged. With ``mode="sums"``, each shard returns sums
+    over its rows at the current model, from which the next model is computed as on one machine. The result is bit for
+    bit the same on every engine, even if workers die.
 
     Parameters
     ----------
     estimator : estimator or StreamingPipeline
-        With ``partial_fit``; copied, not changed. Transformers of a pipeline are fitted to all shards first, then stay.
+        With ``partial_fit``; copied, not changed. Transformers of a pipeline are fitted to all shards first and then
+        stay fixed.
     shards : str, path or list of them; list of arrays; Dask array or data frame; Spark data frame
         Files (patterns and fsspec URLs such as ``s3://bucket/part-*.svm.gz``), each of which is a shard; ``(X, y)`` or
         ``(X, y, weight)`` for each shard; blocks or partitions.
     y : list of arrays, Dask array, or str, optional
-        Targets, beside ``shards``; the name of a column for data frames.
+        Targets, if they are not part of ``shards``; for data frames, the name of a column.
     engine : "serial", "dask", "spark", address, Dask client or Spark session, default="serial"
         The cluster that works on shards: ``dask://host:port``, ``spark://host:port``, ``local[2,4]``. ``"dask"`` is the
         client in use, or else a cluster of processes on this machine, ``"spark"`` the active session.
     n_rounds : int, optional
-        Rounds, at most. By default one of passes; of sums as many as the learner takes.
+        Largest number of rounds. By default one with passes, and with sums as many as the learner needs.
     mode : {"auto", "passes", "sums"}, default="auto"
-        ``"auto"`` is ``"sums"`` for learners that reach one machine's answer by it, and ``"passes"`` for all others.
+        ``"auto"`` is ``"sums"`` for learners that get the same result as on one machine that way, and ``"passes"`` for
+        all others.
     average : bool or "auto", default="auto"
-        Whether passes return the mean of the models after each round, the r-th of which counts r times, rather than the
-        last model; rounds go on from the last one in any case. ``"auto"`` is True for ``OFSClassifier``,
-        ``PETrunClassifier`` and ``CSOALClassifier``, whose models wander from round to round; others' means lag behind.
+        Whether passes return a weighted mean of the models after each round, in which round r has weight r, instead of
+        the last model. Rounds continue from the last model in any case. ``"auto"`` is True for ``OFSClassifier``,
+        ``PETrunClassifier`` and ``CSOALClassifier``, whose models vary from round to round; for others, the mean lags
+        behind.
     classes : array-like, optional
-        All classes, for a classifier; without them, a look through all rows finds them.
+        All classes, for a classifier; by default they are found by reading all rows.
     weight : list of arrays, Dask array or str, optional
         Weights of rows, like ``y``.
     features : list of str, or str, optional
         Columns of a data frame, or one that holds vectors; by default all but those of ``y`` and ``weight``.
     n_shards : int, optional
-        Neighbouring files together make so many shards; by default each is one. The driver holds one model for each
+        Number of shards, made of neighbouring files; by default each file is one. The driver holds one model for each
         shard.
     reading : dict, optional
         Arguments of :func:`thresher.streams.open_stream` for files, such as ``target`` and ``batch_size``.
     shuffle : int, default=0
-        Passes mix the rows of each run of so many, anew in every round. 0 leaves rows as they stand.
+        In passes, shuffle the rows within blocks of this many, anew in every round. 0 keeps their order.
     random_state : int, default=0
-        Seed of the mixing.
+        Seed of the shuffling.
     start : fitted estimator or StreamingPipeline, optional
-        A model to go on from. Rows are news to it, unless these shards are what it was made of.
+        A model to continue from. All rows count as new to it, unless it was trained on these shards.
     checkpoint : path-like, optional
         File that keeps the model after each round.
     keep_checkpoint : bool, default=False
-        Leave the checkpoint at the end, rather than remove it.
+        Keep the checkpoint at the end instead of removing it.
     resume : bool, default=False
-        Go on from the checkpoint of a run whose driver was lost, if there is one.
+        Continue from the checkpoint of a run whose driver was lost, if there is one.
     progress : bool, default=False
-        Show rounds and shards, where standard error is a terminal.
+        Show rounds and shards if standard error is a terminal.
     on_progress : callable, optional
-        Called with a :class:`Progress` whenever a shard has answered.
+        Called with a :class:`Progress` whenever a shard is done.
     should_stop : callable, optional
-        Asked after every question to the shards and every round, when the checkpoint is written; if it says True,
-        :class:`~thresher.training.Interrupted` is raised.
+        Called whenever the checkpoint has been written; if it returns True, :class:`~thresher.training.Interrupted` is
+        raised.
 
     Returns
     -------
     estimator or StreamingPipeline
-        Fitted. ``record_["distributed"]`` lists shards, rows and rounds.
+        The fitted model. ``record_["distributed"]`` lists shards, rows and rounds.
 
     Raises
     ------
     ShardError
-        Names a shard that cannot be read, or that no worker survives. The checkpoint stays.
+        If a shard cannot be read, or every worker that reads it dies. The checkpoint is kept.
 
     Examples
     --------
@@ -178,16 +181,16 @@ def chosen_mode(learner: Any, mode: str) -> str:
     name = type(learner).__name__
     in_sums = hasattr(learner, "_round")
     if mode == "sums" and not in_sums:
-        raise ValueError(f'fit: {name} has no sums that make it up; choose mode="passes".')
+        raise ValueError(f'fit: {name} cannot be computed from sums; choose mode="passes".')
     if mode != "sums" and not hasattr(learner, "partial_fit"):
-        raise ValueError(f"fit: {name} has no partial_fit, so that it cannot learn from shards.")
+        raise ValueError(f"fit: {name} has no partial_fit, so it cannot learn from shards.")
     if mode == "auto":
         return "sums" if in_sums and learner._prefers_sums else "passes"
     return mode
 
 
 def copy_fitted(start: Any, estimator: Any) -> Any:
-    """A copy of a fitted model to go on from."""
+    """A copy of a fitted model to continue from."""
     if not hasattr(learner_of(start), "n_features_in_"):
         raise ValueError(f"fit: start must be a fitted model, got {start!r}.")
     wanted, given = model_signature(estimator), model_signature(start)

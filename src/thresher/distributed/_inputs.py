@@ -83,7 +83,7 @@ class ShardSource:
         for name in self.reading:
             if name not in known:
                 raise ValueError(
-                    f"{self.who}: reading must hold arguments of open_stream but {', '.join(sorted(ours))}, got "
+                    f"{self.who}: reading must hold arguments of open_stream other than {', '.join(sorted(ours))}, got "
                     f"{name!r}."
                 )
 
@@ -119,7 +119,7 @@ class ShardSource:
         """Shards from lists: of ``(X, y)`` or ``(X, y, weight)``, or of ``X`` with lists of the others beside it."""
         self._refuse("arrays in memory", "reading", "n_shards", "features")
         if isinstance(data, tuple) and len(data) in (2, 3) and np.ndim(data[1]) == 1 and hasattr(data[0], "shape"):
-            raise ValueError(f"{self.who}: shards must be a list of (X, y), also if it is one, got (X, y).")
+            raise ValueError(f"{self.who}: shards must be a list of (X, y), even if there is only one, got (X, y).")
         if any(library_of(each).startswith("dask") for each in data):
             raise ValueError(f"{self.who}: shards must be a Dask array or data frame itself, not a list of them.")
         for name, columns in (("y", self.y), ("weight", self.weight)):

@@ -72,9 +72,9 @@ class ScanShard(ShardTask):
         try:
             seen.labels, seen.counts = join_labels((seen.labels, seen.counts), np.unique(y, return_counts=True))
         except TypeError:
-            raise ValueError("targets must be all numbers, or all words, and none may be missing.") from None
+            raise ValueError("targets must be all numbers, or all text, and none may be missing.") from None
         if len(seen.labels) > MOST_CLASSES:
-            raise ValueError(f"more than {MOST_CLASSES} distinct targets; this is no classification.")
+            raise ValueError(f"more than {MOST_CLASSES} different targets, too many for classification.")
 
     def _add_rows(self, seen: ShardSummary, X: Any, y: Any) -> None:
         """Sample an even share of every batch, and let every second row go when there are too many."""
@@ -96,7 +96,7 @@ def join_labels(a: Any, b: Any) -> Any:
     if a[0] is None:
         return b
     if _are_words(a[0]) != _are_words(b[0]):
-        raise ValueError("targets must be all numbers, or all words.")
+        raise ValueError("targets must be all numbers, or all text.")
     labels, places = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
     counts = np.bincount(places, np.concatenate([a[1], b[1]]), len(labels)).astype(np.int64)
     return labels, counts

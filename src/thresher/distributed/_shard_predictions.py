@@ -45,9 +45,8 @@ def predict(
     Returns
     -------
     list of ndarray, Dask array or series, or Spark data frame
-        For files and lists one array for each shard, in their order. Of a Dask array or data frame, an array or series
-        with the same blocks, and of a Spark data frame the frame with a column ``prediction``; both are computed when
-        they are asked for.
+        For files and lists one array for each shard, in their order. For a Dask array or data frame, an array or series
+        with the same blocks; for a Spark data frame, the frame with a column ``prediction``. Both are lazy.
 
     Examples
     --------

@@ -39,8 +39,8 @@ def spark_engine(engine: Any) -> Engine:
         found = _at_master(engine, active)
     elif active is None:
         raise ValueError(
-            'fit: engine="spark" is the active session, and there is none; make one, or give the address of a master '
-            'such as engine="spark://host:7077" or "local[2,4]".'
+            'fit: engine="spark" needs an active session, and there is none; start one, or give the address of a '
+            'master such as engine="spark://host:7077" or "local[2,4]".'
         )
     else:
         found = SparkEngine(active)
@@ -58,14 +58,14 @@ def _at_master(master: str, active: Any) -> SparkEngine:
     if active is not None:
         if active.sparkContext.master != master:
             raise ValueError(
-                f"fit: engine={master!r}, but a session of {active.sparkContext.master} is active, and Spark has one "
-                'at a time; stop it, or give engine="spark".'
+                f"fit: engine={master!r}, but a session of {active.sparkContext.master} is active, and Spark allows "
+                'only one; stop it, or give engine="spark".'
             )
         return SparkEngine(active)
     builder = SparkSession.builder.master(master).appName("thresher")
     options = {
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "FATAL",  # no page of Java for a process that dies: it is tried again, or the error says so
+        "spark.log.level": "FATAL",  # no Java traceback if a process dies: it is tried again, or an error is raised
         "spark.driver.maxResultSize": "0",  # a model for each shard may well be more than a gigabyte
         **({"spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"} if master.startswith("local") else {}),
     }
@@ -130,7 +130,7 @@ class SparkEngine(Engine):
     def __init__(self, session: Any, *, opened: bool = False, log_level: str | None = None) -> None:
         if not hasattr(session, "sparkContext") or "connect" in type(session).__module__:
             raise ValueError(
-                f"fit: a Spark engine is a session on the driver, not one of Spark Connect, got {type(session)}."
+                f"fit: the Spark session must be one on the driver, not one of Spark Connect, got {type(session)}."
             )
         check_runs(session)
         self.session, self._opened, self._log_level = session, opened, log_level

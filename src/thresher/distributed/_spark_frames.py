@@ -167,7 +167,7 @@ def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = 
     """
     if not hasattr(frame, "mapInArrow") or "connect" in type(frame).__module__:
         raise ValueError(
-            f"fit: a data frame of pyspark.sql is needed, not of Spark Connect or pandas, got {type(frame)}."
+            f"fit: the data frame must be one of pyspark.sql, not of Spark Connect or pandas, got {type(frame)}."
         )
     check_runs(frame.sparkSession)
     columns = _column_roles(frame, y, weight, features)
@@ -178,7 +178,7 @@ def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = 
 
 def check_runs(session: Any) -> None:
     if getattr(session.sparkContext, "_jsc", session) is None:
-        raise ValueError("fit: the Spark session has been stopped; make a new one, and the data frame anew.")
+        raise ValueError("fit: the Spark session has been stopped; create a new session, and the data frame again.")
 
 
 def _column_roles(frame: Any, y: Any, weight: Any, features: Any) -> ColumnRoles:
@@ -196,7 +196,7 @@ def _column_roles(frame: Any, y: Any, weight: Any, features: Any) -> ColumnRoles
             kind = kinds[name]
             if len(names) > 1:
                 raise ValueError(
-                    f"fit: column {name!r} holds whole rows; say features={name!r}, or which columns of numbers."
+                    f"fit: column {name!r} holds whole rows; pass features={name!r}, or names of columns of numbers."
                 )
     dense, width = _look_at_vectors(frame, names[0]) if kind == "vector" else (True, 0)
     return ColumnRoles(tuple(names), kind, y, weight, texts, dense, width)
@@ -310,7 +310,7 @@ def predict_frame(model: Any, frame: Any, method: str = "predict", features: Any
     from pyspark.sql.types import StructField, StructType
 
     if "prediction" in frame.columns:
-        raise ValueError("predict: the data frame has a column 'prediction' already; rename it before.")
+        raise ValueError("predict: the data frame already has a column 'prediction'; rename it first.")
     features = named_features(model, features)
     if features is None:
         whole = [each.name for each in frame.schema.fields if _kind(each.dataType) in ("vector", "array")]

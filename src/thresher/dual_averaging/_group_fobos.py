@@ -26,7 +26,7 @@ class _GroupFOBOS(Grouped):
         if groups is not None and groups.core.overlapping:
             raise ValueError(
                 f"{type(self).__name__}: groups must not share columns; {type(self).__name__.replace('FOBOS', 'RDA')} "
-                "takes groups that do."
+                "supports such groups."
             )
         l1_weight, l1_weights = self._l1_weights(groups)
         core = _NO_GROUPS if groups is None else groups.core

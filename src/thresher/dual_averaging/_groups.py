@@ -183,7 +183,7 @@ def labels_of_encoder(encoder: Any, who: str) -> Sequence[Any]:
         return encoder.groups_
     if not hasattr(encoder, "categories_") or not hasattr(encoder, "get_feature_names_out"):
         raise ValueError(
-            f"{who}: groups must come from a fitted encoder that says which columns belong together, got "
+            f"{who}: groups must come from a fitted encoder of columns that belong together, got "
             f"{type(encoder).__name__}."
         )
     names = getattr(encoder, "feature_names_in_", [f"x{j}" for j in range(len(encoder.categories_))])
@@ -256,7 +256,7 @@ def _from_lists(
     if not lists:
         return None
     if not all(isinstance(group, _LISTS) for group in lists):
-        raise ValueError(f"{who}: groups must be lists of columns throughout, or one label per column throughout.")
+        raise ValueError(f"{who}: groups must be either lists of columns or one label per column, not a mixture.")
     starts = np.concatenate([[0], np.cumsum([len(group) for group in lists])]).astype(np.int64)
     return _checked(starts, _places(chain.from_iterable(lists), columns, n_features, who), names, n_features, who)
 

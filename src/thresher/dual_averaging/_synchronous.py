@@ -14,7 +14,7 @@ from .._engine import Learner, Lesson, Round, ShardFacts, State, Sums, Target, o
 from .._estimators import OnlineLinear, param
 from .._gate import Array, at_least, sparse
 
-_ENDLESS = 2.0**40  # rows of a mini-batch that nobody completes; a power of two, so that dividing by it is exact
+_ENDLESS = 2.0**40  # rows of a mini-batch that is never completed; a power of two, so that dividing by it is exact
 _SLOPE_1 = {"loss": "epsilon_insensitive", "epsilon": 0.0}  # to scores above the target
 _BELOW_ALL_SCORES = Target(np.array([-1e300]))
 
@@ -79,11 +79,11 @@ class Synchronous(OnlineLinear):
         """One gradient over all rows, then one step. True when weights moved by at most ``tol``."""
         who = type(self).__name__
         if getattr(self, "debias", False):  # a second learner would need gradients of its own
-            raise ValueError(f'{who}: debias must be False with mode="sums", got True; mode="passes" takes it.')
+            raise ValueError(f'{who}: debias must be False with mode="sums", got True; mode="passes" supports it.')
         if getattr(self, "_is_tuned", False):
             step = getattr(self, "_raced").name  # noqa: B009
             raise ValueError(
-                f'{who}: {step} must be a number and scale False with mode="sums"; mode="passes" takes both.'
+                f'{who}: {step} must be a number and scale False with mode="sums"; mode="passes" supports both.'
             )
         if getattr(self, "_averages", False):
             raise ValueError(f'{who}: average must be False or "auto" with mode="sums", got True.')

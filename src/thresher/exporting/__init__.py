@@ -1,7 +1,7 @@
-"""Models out of Python: as an ONNX graph, a query, a file of C, or a description in JSON.
+"""Export of models for use without Python: as an ONNX graph, an SQL query, C source or JSON.
 
 ==========================  ============================================================
-:func:`export`              write a model; also ``thresher.export``
+:func:`export`              export a model; also ``thresher.export``
 :func:`register_skl2onnx`   let skl2onnx convert pipelines that hold models of thresher
 ==========================  ============================================================
 """

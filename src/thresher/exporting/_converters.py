@@ -18,7 +18,7 @@ _DOUBLE, _STRING = 11, 8  # as ONNX numbers types
 def register_skl2onnx() -> None:
     """Let ``skl2onnx.convert_sklearn`` convert linear classifiers and regressors of thresher, alone or in a pipeline.
 
-    They are computed in double precision between inputs and outputs of the type that skl2onnx is asked for. Classifiers
+    Computations are in double precision; inputs and outputs have the type that you pass to skl2onnx. Classifiers
     have two outputs, ``label`` and ``probabilities`` (a matrix, never a list of dicts; scores if a model has no
     probabilities). Pipelines of thresher itself, which take tables, are written by :func:`export`.
 
@@ -60,7 +60,9 @@ def _shape_outputs(operator: Any) -> None:
     classes, n = operator.raw_operator.classes_, operator.inputs[0].get_first_dimension()
     label = Int64TensorType if classes.dtype.kind in "iub" else StringTensorType
     if classes.dtype.kind not in "iubUOS":
-        raise ValueError("register_skl2onnx: classes must be text or whole numbers, which is all that skl2onnx knows.")
+        raise ValueError(
+            "register_skl2onnx: classes must be text or whole numbers, which is all that skl2onnx supports."
+        )
     operator.outputs[0].set_type(label([n]))
     told = len(classes) > 2 or hasattr(operator.raw_operator, "predict_proba")
     operator.outputs[1].type.shape = [n, len(classes) if told else 1]

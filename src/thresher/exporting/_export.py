@@ -1,4 +1,4 @@
-"""Models out of Python: one function for all targets."""
+"""Export of models: one function for all targets."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ def export(
 ) -> str | bytes:
     """Write a linear or additive model for use without Python.
 
-    The export takes rows as the table has them, before any step: numbers, text, and dates as days since 1970-01-01. It
-    predicts what the model predicts, with the same scores, probabilities and decisions. Columns that the model does not
-    use are not asked for. Numbers or dates that were written as text (``"1.234,5"``, ``"3 May"``) must be numbers by
-    then: how files are read is no part of an export.
+    The exported model takes rows of the original table, before any preprocessing: numbers, text, and dates as days
+    since 1970-01-01. It gives the same scores, probabilities and predictions as the model. Columns that the model does
+    not use are not needed. An export does not include how files are read: convert numbers and dates written as text
+    (``"1.234,5"``, ``"3 May"``) to numbers first.
 
     Parameters
     ----------
     model : estimator or StreamingPipeline
-        A fitted linear model, behind any of the steps of :func:`thresher.preprocessing.prepared`.
+        A fitted linear model, after any of the steps of :func:`thresher.preprocessing.prepared`.
     path : path-like, optional
-        A file to write, too.
+        A file to write the result to.
     to : {"onnx", "sql", "json", "c"}
         An ONNX graph (of double precision), a query (for SQLite and DuckDB), the description of the scoring as
-        JSON, or a file of C99. Hashed text, and so prose, can be exported to JSON and C only.
+        JSON, or a file of C99. Hashed columns, and so text columns, can be exported to JSON and C only.
     table : str, optional
         SQL: the table that the query reads, by default ``data``.
     key : str or list of str, optional
-        SQL: columns of that table that come out beside the predictions, to tell the rows apart.
+        SQL: columns of that table to return with the predictions, to identify rows.
     name : str, optional
-        C: what the names of the functions begin with, by default ``model``.
+        C: prefix of the function names, by default ``model``.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def export(
         if _OPTIONS[option] != to:
             raise ValueError(f"export: {option} is for {_OPTIONS[option]} only, got to={to!r}.")
     if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(name)):
-        raise ValueError(f"export: name must be a name of C, of letters, digits and underscores, got {name!r}.")
+        raise ValueError(f"export: name must be a C identifier of letters, digits and underscores, got {name!r}.")
     if isinstance(key, str):
         given["key"] = [key]
     keys = key if isinstance(key, (list, tuple)) else [key]

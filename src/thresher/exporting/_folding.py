@@ -43,7 +43,7 @@ from ._scoring import (
     WordsTerm,
 )
 
-UNEXPORTED = {"tasks": "a model of several tasks", "outliers": "a model that knows rows of no class"}
+UNEXPORTED = {"tasks": "a model of several tasks", "outliers": "a model that can reject rows"}
 
 
 def scoring_of(model: Any) -> Scoring:
@@ -195,7 +195,7 @@ class _Fold:
     @before.register
     def _(self, step: TableEncoder) -> None:
         if self.terms is not None:
-            raise ValueError("export: a TableEncoder can only be exported behind all steps that know columns by name.")
+            raise ValueError("export: a TableEncoder can only be exported after all steps that use column names.")
         room = step.n_features_out_ - self.weights.shape[1]  # features that the learner has not met
         weights, centers = np.pad(self.weights, [(0, 0), (0, room)]), np.pad(self.centers, (0, room))
         n_numbers, n_buckets, keys = step.kinds_.count("n"), len(step.fingerprints_), self.keys(step.columns_)
@@ -307,7 +307,7 @@ def _date_term(term: Term, column: str, part: str) -> DateTerm:
         found, _ = _core.hash_texts(texts.offsets, texts.data, term.prefix.encode(), term.n_buckets, None)
         known, asked = dict(zip(term.buckets.tolist(), term.weights, strict=True)), found.tolist()
     else:
-        raise ValueError(f"export: the {part} of column {column!r} is counted as prose, which cannot be exported.")
+        raise ValueError(f"export: the {part} of column {column!r} is encoded as text, which cannot be exported.")
     nothing = np.zeros(term.weights.shape[1])
     missing, *weights = (known.get(each, nothing) for each in asked)
     return DateTerm(column, part, np.stack(weights), missing)

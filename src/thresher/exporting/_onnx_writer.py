@@ -81,7 +81,9 @@ def to_onnx(scoring: Scoring) -> bytes:
     found = writer.outputs()
     taken = {each.name for each in scoring.inputs} & {"", *found}
     if taken:
-        raise ValueError(f"export: onnx has no room for a column of the name {taken.pop()!r}; train with another name.")
+        raise ValueError(
+            f"export: the column name {taken.pop()!r} is reserved in ONNX graphs; train with another name."
+        )
     outputs = []
     for name, (value, kind, width) in found.items():
         graph.nodes.append(helper.make_node("Identity", [value], [name]))
@@ -152,7 +154,9 @@ class OnnxScoring:
 
     def nothing(self) -> str:
         """A zero for each row of a model that uses no column, whose input is never looked at."""
-        raise ValueError("export: this model uses no column, so onnx has no rows to count; export to sql, c or json.")
+        raise ValueError(
+            "export: this model uses no column, so an ONNX graph would have no input; export to sql, c or json."
+        )
 
     def linear_parts(self, terms: list[LinearTerm]) -> list[str]:
         """All linear terms of columns whose missing values count, and all others."""

@@ -243,7 +243,7 @@ def _name(name: str) -> str:
 def _text(value: str) -> str:
     if "\0" in value:
         raise ValueError(
-            f"export: sql has no text with a zero byte, as in the value {value!r}; export to onnx or json."
+            f"export: text in SQL cannot hold a zero byte, as in the value {value!r}; export to onnx or json."
         )
     return "'" + value.replace("'", "''") + "'"
 

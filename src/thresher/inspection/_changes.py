@@ -1,4 +1,4 @@
-"""The smallest change of few columns that changes the answer of a classifier for one row."""
+"""The smallest change of a few columns that changes the prediction of a classifier for one row."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def smallest_change(
     columns = [column for column in known_values(model, known, _POINTS) if column.name in one.columns]
     if not columns:
         raise ValueError(
-            "smallest_change: data must be given, because the model does not know the range of its columns."
+            "smallest_change: data must be given, because the model does not store the range of its columns."
         )
     columns = [column for column in columns if column.name not in keep and _is_there(one, column)]
     search = _Search(model, one, _strongest(model, one, columns))
@@ -223,7 +223,7 @@ class _Search:
     def _refined(
         self, lead: Callable[[Array], Array], together: tuple[_Moves, ...], places: tuple[int, ...]
     ) -> Change | None:
-        """Move the last number towards what it was, as far as the answer stays the other one."""
+        """Move the last number back towards its old value as far as the prediction stays changed."""
         values = {move.column.name: move.values[k] for move, k in zip(together, places, strict=True)}
         last = together[-1].column
         if not last.is_text:

@@ -82,7 +82,7 @@ def column_curves(model: Any, X: Any = None, *, n_points: int = 101) -> list[Col
     data = None if X is None else as_table(model, X, "column_curves")
     columns = known_values(model, data, n_points)
     if not columns:
-        raise ValueError("column_curves: X must be given, because the model has not kept the range of its columns.")
+        raise ValueError("column_curves: X must be given, because the model does not store the range of its columns.")
     row = _usual_row(model, data, columns)
     curves = [curve for each in columns if (curve := _curve(model, row, each)) is not None]
     return sorted(curves, key=lambda curve: -curve.strength)

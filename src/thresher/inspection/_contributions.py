@@ -129,7 +129,7 @@ def _of_sum(model: Any, X: Any, by: str) -> Contributions:
 
 
 def behind_steps(model: Any, X: Any, n_steps: int = -1) -> Any:
-    """Rows behind the steps of a pipeline, as the learner takes them."""
+    """Rows after the steps of a pipeline, as the learner takes them."""
     if getattr(model, "task_column", None) is not None:
         return model.transform(X)
     for _, step in getattr(model, "steps", [])[:n_steps]:
@@ -177,10 +177,10 @@ def _added_up(origins: list[str], parts: Array) -> tuple[list[str], Array]:
 
 
 def origins_of(model: Any) -> list[str] | None:
-    """For each feature that the learner of a pipeline takes, the column it was made of; None if nobody knows."""
+    """For each feature of a pipeline's learner, the column it was made from; None if that is unknown."""
     steps = [step for _, step in getattr(model, "steps", [])[:-1]]
     if hasattr(model, "named_steps") or not all(hasattr(step, "get_feature_names_out") for step in steps):
-        return None  # steps of scikit-learn's pipeline tell no origins
+        return None  # steps of scikit-learn's pipeline do not name the origins of features
     names: list[str] | None = None
     origins: list[str] | None = None
     for step in steps:
@@ -229,10 +229,10 @@ def _similarities(kernel: Any, rows: Any, kept: Any) -> Array:
 
 
 def _check_sums(found: Contributions, model: Any, X: Any) -> None:
-    """Refuse parts that do not add up, of models that do more with a score than to add."""
+    """Refuse models whose scores are more than a sum, so that parts do not add up."""
     scores = np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X))
     scores = scores[:, None] if scores.ndim == 1 else scores
     sums = found.scores
     if sums.shape != scores.shape or not np.allclose(sums, scores, rtol=_ROUNDING, atol=_ROUNDING):
         learner = type(last_step(model)).__name__
-        raise ValueError(f"contributions: the scores of {learner} are not the sum of such parts.")
+        raise ValueError(f"contributions: the scores of {learner} are not a sum of contributions.")

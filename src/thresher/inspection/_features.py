@@ -55,13 +55,13 @@ def features_that_matter(model: Any, n: int = 20, *, scale: Any = None) -> list[
         Fitted, with linear weights (``coef_``) or cluster centres. For a pipeline, these are the features that its last
         step receives.
     n : int, default=20
-        How many at most.
+        Largest number of features.
     scale : array-like of shape (n_features,), optional
         The typical size of each feature, such as its standard deviation. Not used if the learner keeps variances.
 
     Examples
     --------
-    A message is spam by two of its fifty features.
+    Two of fifty features decide whether a message is spam.
 
     >>> import numpy as np
     >>> from thresher.dual_averaging import L1RDAClassifier
@@ -107,7 +107,7 @@ def groups_in_use(model: Any) -> list[GroupInUse]:
     Returns
     -------
     list of GroupInUse
-        Each with its ``name`` (``"group 1"`` is the first, where they have none), the names of its ``features``, how
+        Each with its ``name`` (``"group 1"`` is the first, if they have none), the names of its ``features``, how
         many of them are in use, and its ``strength``: the length of its weights.
 
     Examples
@@ -123,7 +123,7 @@ def groups_in_use(model: Any) -> list[GroupInUse]:
     weights = Weights(model)
     learner = weights.learner
     if not hasattr(learner, "selected_groups_"):
-        raise ValueError(f"groups_in_use: model must know groups, got {type(learner).__name__}, which has none.")
+        raise ValueError(f"groups_in_use: model must have groups, got {type(learner).__name__}, which has none.")
     listed, names = learner.groups_, learner.groups_.names
     found = []
     for k in learner._selected_places():
@@ -289,7 +289,7 @@ def largest(values: NDArray[np.float64], n: int) -> NDArray[np.intp]:
 
 
 def known_names(model: Any, learner: Any) -> Any:
-    """The names of the learner's columns, where anyone knows them."""
+    """The names of the learner's columns, if they are known."""
     names = getattr(learner, "feature_names_in_", None)
     record = getattr(model, "record_", None)
     hashed = record.get("names") if isinstance(record, dict) else None

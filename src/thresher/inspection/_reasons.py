@@ -22,22 +22,22 @@ class ScorePart(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """The answer for a row, and the parts of the score that lead to it, the largest first.
+    """The prediction for a row, and the parts of the score that lead to it, the largest first.
 
     Attributes
     ----------
     answer : object
         A class, or a value.
     against : object or None
-        The class that the parts are to compare with: the best other one. None for a value.
+        The class that the prediction is compared with: the best other one. None for a value.
     probability : float or None
-        Of the answer, if the model has probabilities.
+        Probability of the prediction, if the model has probabilities.
     score : float
-        The lead of the answer over the other class, or the value.
+        The lead of the predicted class over the other one, or the value.
     baseline : float
         The score without parts.
     parts : list of ScorePart
-        Above 0 they speak for the answer, or raise the value.
+        Parts above 0 favour the prediction, or raise the value.
     """
 
     answer: Any
@@ -49,7 +49,7 @@ class Reasons(NamedTuple):
 
 
 def reasons(model: Any, X: Any) -> list[Reasons]:
-    """The answer for each of some rows, and the parts of the score that lead to it."""
+    """The predictions for rows, and the parts of the scores that lead to them."""
     model = getattr(model, "best_estimator_", model)
     learner = last_step(model)
     found = contributions(model, X)

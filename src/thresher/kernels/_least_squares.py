@@ -216,7 +216,7 @@ def ridge(
     penalty = None if alpha is None else alpha / size / size
     rows = X if of_X == 1 else X / of_X
     found = _moderate_ridge(rows, targets / of_targets, weight, penalty, with_intercept, forms)
-    with np.errstate(over="ignore"):  # weights that outgrow floating point are for the caller to refuse
+    with np.errstate(over="ignore"):  # if weights overflow, the caller raises an error
         coef = found.coef * of_targets / of_X
     size = 1.0 if found.scaled else of_X
     used = max(found.alpha * size * size, np.finfo(np.float64).tiny) if alpha is None else alpha

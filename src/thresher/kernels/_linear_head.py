@@ -75,7 +75,7 @@ class LinearHead(Estimator):
         with one_blas_thread():  # the same bits, whatever the number of threads
             found = self._solve(rows, self._columns(target), weight)
         if not is_finite(found.coef):
-            raise FloatingPointError(f"{who}: the weights outgrew floating point; scale the features to about 1.")
+            raise FloatingPointError(f"{who}: the weights overflowed; scale the features to about 1.")
         _gate.commit_features(self, X, rows.shape[1])
         self.coef_, self.intercept_ = self._shaped(found.coef), found.intercept
         vars(self).update(found.facts)

@@ -94,7 +94,7 @@ class LogisticClassifier(LinearHeadClassifier):
         who = type(self).__name__
         there = columns[weight > 0]
         if (there == there[0]).all(axis=0).any():
-            raise ValueError(f"{who}: sample_weight must be above zero for a row of every class at least.")
+            raise ValueError(f"{who}: sample_weight must be above zero for at least one row of every class.")
         found = logistic(
             rows, columns, weight, float(self.alpha), self.fit_intercept, float(self.tol), int(self.max_iter)
         )

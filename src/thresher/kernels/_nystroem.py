@@ -32,7 +32,7 @@ from .._kernels import (
     stacked,
 )
 
-_EXPECTED_ROWS = 10_000  # in a stream, of which nobody knows the end
+_EXPECTED_ROWS = 10_000  # in a stream, whose length is unknown
 _CANDIDATES = {"entropy": CANDIDATES, "random": 1, "kmeans": 10}  # for every landmark
 
 

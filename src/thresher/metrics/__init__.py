@@ -5,11 +5,11 @@
 :func:`support_recall`, :func:`support_f1`
 :func:`sign_f1`                             whether their weights have the right sign
 :func:`explained_variance_over_tasks`       how much of the variance of several tasks is explained
-:func:`detection_rate`,                     how many outliers were found, and how many other rows were taken for such
+:func:`detection_rate`,                     the shares of outliers found, and of other rows rejected
 :func:`rejection_rate`
 :func:`balanced_line_fit`                   whether kernel spectral clustering found what it looks for
 :func:`variation_of_information`            how much two partitions of the same rows differ
-:func:`sampled_silhouette`                  how well clusters are apart, by a sample of the rows
+:func:`sampled_silhouette`                  how well clusters are separated, by a sample of the rows
 :class:`ProgressiveF1`,                     how a stream goes whose rows are scored before they are learned: in bounded
 :class:`ProgressiveROCAUC`,                 memory, for streams that never end and for rare classes
 :class:`ProgressiveAveragePrecision`

@@ -28,7 +28,7 @@ class Silhouette(NamedTuple):
     mean : float
         Estimate of the mean silhouette of all rows.
     standard_error : float
-        Of that estimate, by the choice of rows; 0 when all were measured.
+        Standard error of that estimate due to the choice of rows; 0 if all were measured.
     rows : ndarray
         Places of the rows that were measured, ascending.
     values : ndarray
@@ -51,14 +51,15 @@ def sampled_silhouette(
     metric: str = "euclidean",
     random_state: Any = 0,
 ) -> Silhouette:
-    r"""The silhouette of some rows of each cluster, and what it says of all.
+    r"""Estimate the mean silhouette of all rows from a sample of each cluster.
 
     The silhouette of a row is :math:`(b - a) / \max(a, b)` with the mean distance *a* from the rows of its own cluster
-    and *b* from those of the nearest other [1]_: 1 far inside, 0 on a border, below 0 in a wrong cluster. All of them
-    cost a distance for every pair of rows; a sample of 1,000 is as good in practice, and says how good.
+    and *b* from those of the nearest other [1]_: 1 far inside, 0 on a border, below 0 in a wrong cluster. Silhouettes
+    of all rows need the distance of every pair of rows; a sample of 1,000 is accurate enough in practice, and comes
+    with a standard error.
 
-    Rows are drawn from each cluster, in proportion to the root of its size, so that small clusters count; the mean
-    weighs them by the sizes. When everything is sampled, this is scikit-learn's
+    Rows are drawn from each cluster in proportion to the square root of its size, so that small clusters are
+    represented; the mean weights clusters by their sizes. If all rows are sampled, this is scikit-learn's
     :func:`~sklearn.metrics.silhouette_samples`.
 
     Parameters
@@ -69,9 +70,9 @@ def sampled_silhouette(
     n_samples : int, default=1000
         Rows to measure; at least two of each cluster are.
     n_others : int, optional
-        Rows to measure their distances from, drawn from the clusters likewise; by default all. Then the cost no longer
-        grows with the data; the mean of a cluster is less exact, and because *b* is the least of several, silhouettes
-        come out a little lower.
+        Number of rows to which distances are measured, drawn from the clusters in the same way; by default all. With a
+        number, the cost no longer grows with the data, but cluster means are less exact, and because *b* is a minimum
+        of several means, silhouettes are slightly too low.
     metric : {"euclidean", "cosine"}
     random_state : int, RandomState or Generator, optional
         Source of the sample. The same seed gives the same bits.
@@ -190,33 +191,33 @@ def _estimate(values: Array, own: Places, sizes: Places) -> tuple[float, float]:
 def balanced_line_fit(
     scores: Any, labels: Any, *, degrees: Any = None, balance_weight: float = 0.1, through: str = "origin"
 ) -> float:
-    r"""The balanced line fit: whether clusters are what kernel spectral clustering hopes for, without true labels.
+    r"""Compute the balanced line fit of clusters found by kernel spectral clustering; it needs no true labels.
 
-    Where clusters are far apart, the scores of the rows of one cluster are multiples of one vector, by the degrees of
-    the rows: each cluster is a line through the origin. With :math:`\zeta_1 \ge \dots \ge \zeta_m \ge 0` the
-    eigenvalues of :math:`Z_p^\top Z_p`, where :math:`Z_p` are the scores of cluster p, the measure is
+    If clusters are well separated, the scores of the rows of a cluster are multiples of one vector, in proportion to
+    the degrees of the rows: each cluster is a line through the origin. With :math:`\zeta_1 \ge \dots \ge \zeta_m \ge 0`
+    the eigenvalues of :math:`Z_p^\top Z_p`, where :math:`Z_p` are the scores of cluster p, the measure is
 
     .. math:: (1 - \eta)\, \frac1k \sum_{p=1}^k \frac{m}{m - 1} \Big(\frac{\zeta_1}{\sum_j \zeta_j} - \frac1m\Big)
               + \eta\, \frac{\min_p n_p}{\max_p n_p} ,
 
-    between 0 and 1, the larger the better. Measure it on rows that the model has not learned from, and take the number
-    of clusters and the width of the kernel where it is largest: :meth:`KernelSpectralClustering.score
+    between 0 and 1; larger is better. Measure it on rows that the model has not learned from, and choose the number of
+    clusters and the width of the kernel that maximise it: :meth:`KernelSpectralClustering.score
     <thresher.cluster.KernelSpectralClustering.score>` is this measure.
 
     Parameters
     ----------
     scores : array-like of shape (n_samples, n_clusters - 1)
-        Score variables. They say how many clusters there should be; one without rows fits nothing.
+        Score variables. Their number determines the number of clusters; a cluster without rows has a fit of 0.
     labels : array-like of shape (n_samples,)
         The cluster of each row.
     degrees : array-like of shape (n_samples,), optional
-        Sums of the kernel of each row with the training rows. Two clusters need them, as a single score is always on a
-        line: they are the second coordinate, scaled to the size of the scores.
+        Sums of the kernel of each row with the training rows. Required for two clusters, because a single score is
+        always on a line; degrees are then the second coordinate, scaled to the size of the scores.
     balance_weight : float, default=0.1
-        What clusters of equal size are worth (:math:`\eta`, or one minus it), between 0 and 1. From 0.25 on clusters
-        that really differ in size may be cut into halves.
+        Weight of equal cluster sizes (:math:`\eta`), between 0 and 1. From 0.25 on, it may favour cutting a large
+        cluster into halves.
     through : {"origin", "mean"}, default="origin"
-        Lines through the origin, or through the mean of each cluster as in [1]_, which forgets where lines should meet.
+        Lines through the origin, or through the mean of each cluster as in [1]_, which ignores where lines should meet.
 
     References
     ----------
@@ -274,22 +275,22 @@ def _with_degrees(who: str, Z: NDArray[np.float64], degrees: Any) -> NDArray[np.
 
 
 def variation_of_information(labels_true: Any, labels_pred: Any) -> float:
-    r"""Distance between two partitions of the same rows, in nats.
+    r"""Compute the variation of information, a distance between two partitions of the same rows, in nats.
 
     .. math::
 
         H(U \mid V) + H(V \mid U) = \sum_{ij} p_{ij} \left(\log \frac{p_i}{p_{ij}} + \log \frac{q_j}{p_{ij}}\right)
 
-    The information that one partition leaves unknown of the other, in both directions [1]_. It is a metric: 0 for equal
-    partitions whatever their labels are called, symmetric, and never longer by way of a third. It is at most
-    :math:`\log n`, so that values compare between partitions of one set of rows, not between data sets. Mind that few
-    clusters score well where classes are uneven: one cluster of all rows has the entropy of the classes, and no more.
-    scikit-learn's :func:`~sklearn.metrics.adjusted_rand_score` is 0 there.
+    It is the information about each partition that the other does not provide [1]_. It is a metric: 0 for equal
+    partitions under any labels, symmetric, and it satisfies the triangle inequality. It is at most :math:`\log n`, so
+    you can compare values for partitions of one set of rows, but not between data sets. Note that few clusters score
+    well if class sizes are uneven: a single cluster of all rows has the entropy of the classes. scikit-learn's
+    :func:`~sklearn.metrics.adjusted_rand_score` is 0 there.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The part each row belongs to, by any names.
+        The part that each row belongs to, as labels of any kind.
 
     Returns
     -------
@@ -335,7 +336,7 @@ def _codes(labels: Any, name: str, who: str) -> NDArray[np.intp]:
     try:
         return np.array([places.setdefault(value, len(places)) for value in values.tolist()], dtype=np.intp)
     except TypeError:
-        raise ValueError(f"{who}: {name} must be numbers or words, got lists among them.") from None
+        raise ValueError(f"{who}: {name} must be numbers or text, got lists.") from None
 
 
 def _listed(labels: Any) -> NDArray[Any]:

@@ -11,22 +11,21 @@ from .._gate import carrying, checked, one_of
 
 
 def detection_rate(y_true: Any, y_pred: Any, *, outlier_label: Any = -1) -> float:
-    """The share of outliers that were predicted to be outliers.
+    """Compute the share of outliers that were predicted to be outliers.
 
-    One number is only half of the story: rejecting everything detects everything. See :func:`rejection_rate` for the
-    other half, or the accuracy for both.
+    A model that rejects all rows has a detection rate of 1, so look at :func:`rejection_rate` as well.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels, and predictions of for instance :class:`~thresher.novelty.SNDClassifier`.
+        Labels, and predictions, for instance of :class:`~thresher.novelty.SNDClassifier`.
     outlier_label : int or str, default=-1
         The label of rows that belong to no class.
 
     Returns
     -------
     float
-        1.0 where there are no outliers.
+        1.0 if there are no outliers.
 
     Examples
     --------
@@ -40,7 +39,7 @@ def detection_rate(y_true: Any, y_pred: Any, *, outlier_label: Any = -1) -> floa
 
 
 def rejection_rate(y_true: Any, y_pred: Any, *, outlier_label: Any = -1) -> float:
-    """The share of rows of the classes that were predicted to be outliers.
+    """Compute the share of rows of the classes that were predicted to be outliers.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def rejection_rate(y_true: Any, y_pred: Any, *, outlier_label: Any = -1) -> floa
     Returns
     -------
     float
-        0.0 where all rows are outliers.
+        0.0 if all rows are outliers.
     """
     outside, rejected = _outliers("rejection_rate", y_true, y_pred, outlier_label)
     return float(rejected[~outside].mean()) if not outside.all() else 0.0
@@ -61,7 +60,7 @@ def _outliers(who: str, y_true: Any, y_pred: Any, label: Any) -> tuple[NDArray[n
     columns = [np.asarray(y) for y in (y_true, y_pred)]
     if columns[0].ndim != 1 or columns[0].shape != columns[1].shape or not len(columns[0]):
         raise ValueError(
-            f"{who}: y_true and y_pred must be labels of the same rows, one at least, got shapes {columns[0].shape} "
+            f"{who}: y_true and y_pred must be labels of the same rows, at least one, got shapes {columns[0].shape} "
             f"and {columns[1].shape}."
         )
     return carrying(columns[0], label), carrying(columns[1], label)
@@ -69,21 +68,21 @@ def _outliers(who: str, y_true: Any, y_pred: Any, label: Any) -> tuple[NDArray[n
 
 @checked(baseline=one_of("all", "task"))
 def explained_variance_over_tasks(y: Any, prediction: Any, tasks: Any, *, baseline: str = "all") -> float:
-    r"""One minus the squared error of all tasks, as a share of the variance of their targets.
+    r"""Compute the explained variance over all tasks: one minus the squared error relative to the variance.
 
     .. math:: 1 - \frac{\sum_i (y_i - \hat y_i)^2}{\sum_i (y_i - m_i)^2}
 
-    What a prediction is compared with, m, is the mean of all targets (``"all"``) or of the targets of the row's own
-    task (``"task"``). The second is harder, and lower: the differences between tasks are no merit. The words of
+    Predictions are compared with m, the mean of all targets (``"all"``) or of the targets of the row's own task
+    (``"task"``). The second gives lower values, because it does not reward the differences between tasks. The words of
     [1]_ ("total variance of the data (computed within each task)") allow both; its figures in Table 4.1 are nearer to
     the first.
 
     Parameters
     ----------
     y, prediction : array-like of shape (n_samples,)
-        Targets of rows that were not learned from, and what was predicted for them.
+        Targets of rows that were not learned from, and predictions for them.
     tasks : array-like of shape (n_samples,)
-        The task of each row, by any names.
+        The task of each row, as labels of any kind.
     baseline : {"all", "task"}, default="all"
         The mean that predictions are compared with.
 

@@ -40,7 +40,7 @@ class _Progressive(ABC):
     def _add(self, rows: _Rows) -> None: ...
 
     def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> Self:
-        """Take in a batch that was scored before it was learned.
+        """Add a batch that was scored before the model learned from it.
 
         Parameters
         ----------
@@ -57,12 +57,12 @@ class _Progressive(ABC):
         return self
 
     def merge(self, other: Self) -> Self:
-        """Take in what another measure of this kind has seen.
+        """Add the rows that another measure of the same kind has counted.
 
         Parameters
         ----------
         other : object of the same class
-            It stays as it is.
+            It is not changed.
         """
         if type(other) is not type(self) or other.pos_label != self.pos_label:
             kind = f"a {type(self).__name__} of pos_label={self.pos_label!r}"
@@ -138,17 +138,17 @@ class _Progressive(ABC):
 class ProgressiveF1(_Progressive):
     r"""F1 of a stream: the harmonic mean of precision and recall of the positive class so far.
 
-    Exact: the weights of true positives, false positives and false negatives are all it takes. A row counts as found
-    if its score is above 0; exactly 0 is not. Choose it where decisions matter, not the order of rows; it depends on
-    the threshold, which cost-sensitive learners move.
+    It is exact, because it only needs the weights of true positives, false positives and false negatives. A row is
+    predicted positive if its score is above 0. Use it if decisions matter rather than the ranking of rows; it depends
+    on the threshold, which cost-sensitive learners move.
 
     Parameters
     ----------
     pos_label : label, optional
         The positive label. By default True or 1 is positive.
     cells : ndarray of shape (n_cells,), optional
-        Where to keep what is remembered: a float64 vector of zeros, or that of an earlier measure, which is gone on
-        with. It is shared, not copied, so it may be a part of a learner's own state.
+        Storage for the counts: a float64 vector of zeros, or that of an earlier measure, to continue from it. It is
+        shared, not copied, so it may be part of a learner's own state.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class ProgressiveF1(_Progressive):
 
     @property
     def value(self) -> float:
-        """F1 of all rows so far; 0 before there are positive rows or positive answers."""
+        """F1 of all rows so far; 0 before there are positive rows or positive predictions."""
         true_positives, false_positives, false_negatives = self.cells.tolist()
         answers = 2 * true_positives + false_positives + false_negatives
         return 2 * true_positives / answers if answers else 0.0
@@ -180,14 +180,15 @@ class ProgressiveF1(_Progressive):
 
 
 class ProgressiveROCAUC(_Progressive):
-    r"""Area under the ROC curve of a stream: how often a positive row scores above a negative one of its batch.
+    r"""Area under the ROC curve of a stream, from pairs of rows of the same batch.
 
     .. math:: \frac{\sum_b U_b}{\sum_b P_b N_b}
 
     U counts the pairs of a positive and a negative row of a batch that are in order, ties as one half; P and N are the
-    rows of either kind. Exact for those pairs, so two numbers suffice. Scores are never compared with those of another
-    state of the model, which is what to want while it learns; it depends on how rows were divided into batches, though,
-    and a batch of one class says nothing. With large batches it comes close to the area over all pairs.
+    rows of either kind. It is exact for those pairs and stores only two numbers. Scores are never compared with those
+    of an earlier state of the model, which is an advantage while it learns. The value depends on how rows were divided
+    into batches, and batches with a single class do not contribute. With large batches it is close to the area over all
+    pairs.
 
     The parameters are those of :class:`ProgressiveF1`. The 2 cells are the pairs in order, and all pairs; cells of two
     measures add up to those of all batches.
@@ -220,18 +221,18 @@ class ProgressiveROCAUC(_Progressive):
 
 
 class ProgressiveAveragePrecision(_Progressive):
-    r"""Average precision (area under the precision-recall curve) of a stream, with an interval that holds it.
+    r"""Average precision (area under the precision-recall curve) of a stream, with bounds.
 
     Scores are counted in 512 bins and one for exactly 0, so memory is bounded; :attr:`bounds` are the average
-    precisions (as in scikit-learn) of the best and the worst order of rows within bins, and :attr:`value` lies between,
-    that of a random order. Of a score, a bin is 3 to 6 % wide. The bins reach to the power of two above the largest
-    size of a score so far and 15 octaves down; a larger score makes room by merging the bins around 0 in pairs, as if
-    all had been counted so from the first. So the scale of scores does not matter, nor their order, nor how they were
-    divided into batches, and merging two measures is counting all rows in one. The value is mostly much closer to the
-    exact one than the ends of the interval are.
+    precisions (as in scikit-learn) of the best and the worst order of rows within bins, and :attr:`value` is that of a
+    random order within bins. The width of a bin is 3 to 6 % of the scores in it. The bins reach from the power of two
+    above the largest absolute score so far to 15 octaves below; for a larger score, bins around 0 are merged in pairs,
+    as if all scores had been counted that way from the start. So the result does not depend on the scale of scores,
+    their order or their division into batches, and merging two measures is the same as counting all rows in one. The
+    value is usually much closer to the exact one than the bounds are.
 
-    Choose it for rare positive classes. Scores of all states of the model are compared with each other; where these
-    grow while it learns, later rows dominate the top of the list.
+    Use it for rare positive classes. Scores of all states of the model are compared with each other; if scores grow
+    during training, later rows dominate the top of the ranking.
 
     The parameters are those of :class:`ProgressiveF1`. The 1028 cells are the power of two above all scores, the
     smallest weight of a positive row, and the negative and positive rows in each bin. They do not add up; use
@@ -259,12 +260,12 @@ class ProgressiveAveragePrecision(_Progressive):
 
     @property
     def value(self) -> float:
-        """The average precision of all rows so far, rows of one bin in random order; 0 before there is a positive."""
+        """The average precision of all rows so far, with rows of a bin in random order; 0 without positive rows."""
         return self._precision()[1] if self._counts[1].any() else 0.0
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Least and greatest value that the average precision of all rows so far can have."""
+        """Lower and upper bound of the average precision of all rows so far."""
         if not self._counts[1].any():
             return 0.0, 1.0
         lowest, _, highest = self._precision()
@@ -272,7 +273,7 @@ class ProgressiveAveragePrecision(_Progressive):
 
     @property
     def roc_auc_bounds(self) -> tuple[float, float]:
-        """Least and greatest value that the area under the ROC curve can have, all scores compared with each other."""
+        """Lower and upper bound of the area under the ROC curve, if all scores are compared with each other."""
         negatives, positives = self._counts
         pairs = positives.sum() * negatives.sum()
         if not pairs:

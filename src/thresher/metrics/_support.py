@@ -13,15 +13,16 @@ from ._finite import finite_numbers
 
 
 def support_precision(true_coef: Any, coef: Any) -> float:
-    """The share of the features in use that matter.
+    """Compute the share of the features in use that matter.
 
-    A feature is in use if any of its weights is not 0. Where none is in use, the precision is 0, unless none matters.
+    A feature is in use if any of its weights is not 0. If none is in use, the precision is 0, or 1 if none matters.
 
     Parameters
     ----------
     true_coef, coef : array-like of shape (n_features,) or (n_outputs, n_features), or indices
-        The true weights and those found, dense or sparse, or masks of booleans. Indices of features are taken instead,
-        as a set or as a vector of integers, such as ``support_`` of a model; so weights must be floats.
+        The true weights and those found, dense or sparse, or masks of booleans. Instead of weights, you can pass the
+        indices of the features as a set or a vector of integers, such as ``support_`` of a model; weights must
+        therefore be floats.
 
     Examples
     --------
@@ -33,9 +34,9 @@ def support_precision(true_coef: Any, coef: Any) -> float:
 
 
 def support_recall(true_coef: Any, coef: Any) -> float:
-    """The share of the features that matter which are in use.
+    """Compute the share of the features that matter which are in use.
 
-    Where none matters, the recall is 1.
+    If none matters, the recall is 1.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def support_recall(true_coef: Any, coef: Any) -> float:
 
 
 def support_f1(true_coef: Any, coef: Any) -> float:
-    r"""The harmonic mean of :func:`support_precision` and :func:`support_recall`.
+    r"""Compute the harmonic mean of :func:`support_precision` and :func:`support_recall`.
 
     1 if the features in use are the ones that matter, whatever their weights: the F1 score of Figure 4.7 in [1]_.
     Table 3.1 of Yang's thesis has another one, :func:`sign_f1`.
@@ -81,11 +82,12 @@ def support_f1(true_coef: Any, coef: Any) -> float:
 
 
 def sign_f1(true_coef: Any, coef: Any) -> float:
-    """Recovery of the signs of weights: the mean of three F1 scores.
+    """Measure the recovery of the signs of weights: the mean of three F1 scores.
 
-    Weights are sorted into those above 0, below 0 and equal to 0. For each of the three an F1 score says how well it is
-    told from the other two, and their mean is the F1 score of Table 3.1 in [1]_. A sign that neither the true weights
-    nor those found have is left out of the mean. Figure 4.7 of Jumutc's thesis has another one, :func:`support_f1`.
+    Weights are sorted into those above 0, below 0 and equal to 0. For each of the three, an F1 score measures how well
+    it is separated from the other two, and their mean is the F1 score of Table 3.1 in [1]_. A sign that occurs neither
+    in the true weights nor in those found is left out of the mean. Figure 4.7 of Jumutc's thesis uses another one,
+    :func:`support_f1`.
 
     Parameters
     ----------

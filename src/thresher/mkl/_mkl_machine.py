@@ -246,7 +246,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
             warn_of_convergence(
                 f"{type(self).__name__}: the bounds are {self.gap_:.2g} of the objective apart after {n_most} "
                 f"machines, more than tol={self.tol:g}; {'raise max_svm, ' if n_most >= self.max_svm else ''}lower C, "
-                "or be content with less.",
+                "or raise tol.",
                 stacklevel=3,
             )
 

@@ -1,4 +1,4 @@
-"""Kernel matrices of the training rows, all of trace 1: as many in memory as there is room for, others made anew."""
+"""Kernel matrices of the training rows, all of trace 1: as many as fit in memory, others computed on demand."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class NoveltyMachine(ReadsNovelty, KernelClassifier):
     gamma: Any = param(default="scale", search=Log(1e-2, 1e2, when={"kernel": "rbf"}))
 
     _fitted: ClassVar[tuple[str, ...]] = ("norms_", "cosines_")
-    _beside_rows: ClassVar[tuple[str, ...]] = ("intercept_", "norms_", "cosines_")  # where rows lie elsewhere
+    _beside_rows: ClassVar[tuple[str, ...]] = ("intercept_", "norms_", "cosines_")  # if rows are on another device
 
     def _solve(self, rows: Any, Y: Array, weight: Array) -> NoveltySolution:
         """Find the functions of all classes; all weights are above 0."""
@@ -77,7 +77,7 @@ class NoveltyMachine(ReadsNovelty, KernelClassifier):
         target = NoveltyTarget(*read)
         if not set(range(target.n_outputs)) <= set(target.y[present]):
             who = type(self).__name__
-            raise ValueError(f"{who}: sample_weight must be above zero for a row of every class at least.")
+            raise ValueError(f"{who}: sample_weight must be above zero for at least one row of every class.")
         weight, Y = weight[present], target.signs()[present]
         with one_blas_thread():  # the same bits, whatever the number of threads
             found = self._solve(self._some(rows, present), Y, weight)
@@ -103,7 +103,7 @@ class NoveltyMachine(ReadsNovelty, KernelClassifier):
         super()._check_loaded()
         n = len(self.classes_)
         if self._is_outlier(self.classes_).any():
-            raise ValueError(f"{type(self).__name__}: classes_ must not hold that of outliers.")
+            raise ValueError(f"{type(self).__name__}: classes_ must not hold the label of outliers.")
         _gate.check_loaded_arrays(self, {"norms_": (n,), "cosines_": (n, n)})
 
 

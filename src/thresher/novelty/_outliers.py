@@ -1,4 +1,4 @@
-"""Labels of which one is no class: that of outliers, in targets and in predictions."""
+"""Labels with one for outliers, which is not a class, in targets and in predictions."""
 
 from __future__ import annotations
 
@@ -110,13 +110,13 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
         """The labels that are classes; at least two."""
         if isinstance(self.outlier_label, str) and labels.dtype.kind in "biuf":
             raise ValueError(
-                f"{who}: outlier_label must be a whole number where labels are numbers, got {self.outlier_label!r}."
+                f"{who}: outlier_label must be a whole number if labels are numbers, got {self.outlier_label!r}."
             )
         classes = labels[~self._is_outlier(labels)]
         if len(classes) < len(labels) and len(classes) < 2:
             rest = f"the one class {classes.tolist()[0]!r}" if len(classes) else "no class"
             raise ValueError(
-                f"{who}: y must hold at least two classes beside outlier_label, got {rest} beside "
+                f"{who}: y must hold at least two classes besides outlier_label, got {rest} besides "
                 f"{self.outlier_label!r}; if that label is a class, give another outlier_label."
             )
         return _gate.at_least_two(classes, who)
@@ -126,7 +126,7 @@ class ReadsNovelty(OwnFunctions, ReadsClasses, Declared):
 
     def _check_reject(self, who: str) -> None:
         if self.reject and self.outlier_label is None:
-            raise ValueError(f"{who}: outlier_label must be a label where reject=True, got None.")
+            raise ValueError(f"{who}: outlier_label must be a label if reject=True, got None.")
 
     def _weigh(self, weight: Array | None, target: Target) -> Array | None:
         """Row weights times class weights; outliers count as a class of their own."""

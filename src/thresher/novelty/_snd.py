@@ -126,7 +126,7 @@ class SNDClassifier(NoveltyMachine):
         who = type(self).__name__
         if is_nothing:
             warn_of_convergence(
-                f"{who}: all weights are as good as 0: seen through this kernel, the rows of a class and the negated "
+                f"{who}: all weights are nearly 0, because in this kernel the rows of a class and the negated "
                 'rows of the others surround the origin; take kernel="rbf", or a larger gamma.',
                 stacklevel=4,
             )

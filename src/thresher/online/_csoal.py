@@ -130,7 +130,7 @@ class CSOALClassifier(LateMeans, SeededClassifier):
         return int(self.state_.arrays["n_queried"][outputs.start : outputs.stop].sum())
 
     def _check_loaded(self) -> None:
-        """Refuse counts that are none."""
+        """Refuse counts that are not valid."""
         a = self.state_.arrays
         self._check_counts("n_positives", "n_negatives")
         if (a["n_positives"] + a["n_negatives"] != a["n_queried"]).any():

@@ -59,7 +59,7 @@ class NAROWClassifier(DiagonalClassifier):
         return self._surest(_core.NarowDiagonal, _core.NarowFull, _core.NarowJoint, b=self._fixed_step)
 
     def _look_back(self, rows: Rows, target: Target) -> None:
-        """Say so when no row was long enough."""
+        """Warn if no row was long enough."""
         if not self.support_.size:
             warn_of_convergence(
                 "NAROWClassifier: no row was doubtful enough to learn from "

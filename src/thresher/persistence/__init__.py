@@ -1,12 +1,12 @@
-"""Models in files: one safetensors file of arrays with a JSON header, never pickle.
+"""Saving and loading models: a safetensors file with a JSON header, never pickle.
 
-A file holds data and names, no code. Loading looks the class up in the registry, checks every parameter by the class's
-own rules and every array by the fields its learner declares, and refuses anything else in one sentence, before native
-code sees it.
+A file holds data and names, but no code. Loading looks up the class in the registry, and checks every parameter by the
+rules of the class and every array by the fields that its learner declares. Anything else raises an error before
+compiled code reads it.
 
 ========================  =============================================================
 :func:`save_model`        write a fitted estimator or pipeline to a file
-:func:`load_model`        read it again; learning goes on as if it had never stopped
+:func:`load_model`        read it again, to predict or to continue training
 ========================  =============================================================
 """
 

@@ -22,13 +22,13 @@ _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, 
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to a file, all at once: the file is complete or it is the one that was there before.
+    """Write a fitted estimator to a file, atomically: if it fails, an existing file is not changed.
 
     Parameters
     ----------
     model : estimator or StreamingPipeline
-        Fitted, and made of classes in the registry. A random state that is not a number is not kept. A dict
-        ``model.record_`` of plain values (what the model was trained on, and how) is kept with it.
+        A fitted estimator of this library. A random state that is not a number is not saved. If the model has a dict
+        ``record_`` of plain values (what it was trained on, and how), the file includes it.
     path : path-like
 
     Examples
@@ -76,13 +76,15 @@ def _check_loads(header: str, tensors: Tensors) -> None:
     try:
         _model(json.loads(header), Unpacker(tensors, room=room))
     except Refusal as refusal:
-        raise ValueError(f"save_model: this model is not sound, and would not load again: {refusal}.") from None
+        raise ValueError(f"save_model: this model is not valid and could not be loaded again: {refusal}.") from None
     except _DAMAGE as error:
-        raise ValueError(f"save_model: this model is not sound, and would not load again: {_reason(error)}.") from None
+        raise ValueError(
+            f"save_model: this model is not valid and could not be loaded again: {_reason(error)}."
+        ) from None
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that :func:`save_model` wrote; learning goes on as if it had never stopped.
+    """Read a model that :func:`save_model` wrote. ``partial_fit`` continues as if training had never stopped.
 
     Parameters
     ----------

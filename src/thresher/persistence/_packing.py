@@ -17,7 +17,7 @@ _MOST_TEXTS = 256  # beyond that, a list of texts is kept as two arrays
 
 
 class Refusal(Exception):
-    """The reason why a file is no model, in the user's words."""
+    """The reason why a file is not a model."""
 
 
 def require(holds: bool, sentence: str) -> None:
@@ -86,7 +86,7 @@ def _kernel(value: Any) -> dict[str, Any]:
 
 
 class Unpacker:
-    """Makes values of JSON and arrays that may come from anybody; texts may take `room` bytes in memory."""
+    """Makes values of JSON and arrays from untrusted files; texts may take `room` bytes in memory."""
 
     def __init__(self, tensors: Tensors, room: int) -> None:
         self.tensors = tensors

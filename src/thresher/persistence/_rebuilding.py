@@ -14,7 +14,7 @@ from .._gate import check_loaded, check_loaded_features, check_params
 from ._packing import Packer, Refusal, Tensors, Unpacker, require
 
 _OPTIONAL = {"feature_names_in_", "_grown", "_score_bins", "_score_clock"}
-_LATER = {"reads", "n_wrong", "loss_shift"}  # of models side by side; the first files know what each of them did
+_LATER = {"reads", "n_wrong", "loss_shift"}  # of models side by side; the oldest files have one for each of them
 
 
 def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""Pictures of models and runs, in the style of scikit-learn's displays. matplotlib is imported when one is drawn.
+"""Plots of models and runs, in the style of scikit-learn's displays. matplotlib is imported on first use.
 
 ======================================  ================================================================================
 :class:`FeatureWeightsDisplay`          the weights of the features that matter
 :class:`KernelWeightsDisplay`           the weights of the kernels that a model chose
-:class:`ColumnCurveDisplay`             what a column does to the score
+:class:`ColumnCurveDisplay`             the effect of a column on the score
 :class:`ThresholdDisplay`               recall and precision over the threshold
-:class:`ProgressiveCalibrationDisplay`  how scores are read as probabilities
-:class:`ProgressiveDisplay`             errors of rows before they were learned from
+:class:`ProgressiveCalibrationDisplay`  the calibration curve of a classifier
+:class:`ProgressiveDisplay`             the progressive error along a stream
 :class:`PenaltyPathDisplay`             loss and features along a path of penalties
 :class:`SelectionFrequencyDisplay`      how often runs on parts of the data choose each feature
 ======================================  ================================================================================

@@ -14,7 +14,7 @@ from ._display import Display
 
 
 class ColumnCurveDisplay(Display):
-    """The part of the score that a column gives, over its values; ticks below cut the rows into parts of equal size.
+    """The contribution of a column to the score, over its values; ticks mark quantiles of the rows.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ class ColumnCurveDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, column: str | None = None, X: Any = None, *, ax: Any = None) -> Self:
-        """Trace a column of a fitted linear or additive model, and draw it.
+        """Draw the effect of a column of a fitted linear or additive model.
 
         Parameters
         ----------
         estimator : estimator or pipeline
         column : str, optional
-            By default the one that matters most.
+            Name of the column; by default the one that matters most.
         X : Table, data frame or array-like, optional
-            Rows that tell the range of the column, see :func:`~thresher.inspection.column_curves`.
+            Rows that determine the range of the column, see :func:`~thresher.inspection.column_curves`.
         ax : matplotlib axes, optional
 
         Returns

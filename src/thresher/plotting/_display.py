@@ -18,7 +18,7 @@ ax_, figure_
 
 
 class Display:
-    """Something measured, and a way to draw it as scikit-learn does: on given axes, or on new ones of pyplot."""
+    """Base of displays as in scikit-learn, which draw measured values on given axes or on new ones of pyplot."""
 
     _size: ClassVar[tuple[float, float]] = (470, 300)  # in points
 

@@ -18,8 +18,8 @@ _BAR, _AROUND = 20, 60  # points for a feature, and for the axis
 class FeatureWeightsDisplay(Display):
     """The weights of the features that matter most, the most important first.
 
-    A line shows one deviation to either side, where the learner knows how sure it is of a weight. With several classes
-    there is a bar for each.
+    If the learner keeps variances of its weights, a line shows one standard deviation to either side. With several
+    classes, there is a bar for each.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class FeatureWeightsDisplay(Display):
         estimator : estimator or pipeline
             With linear weights, or centres of clusters.
         n : int, default=20
-            Features at most.
+            Largest number of features.
         scale : array-like, optional
-            The usual size of each feature, see :func:`~thresher.inspection.features_that_matter`.
+            The typical size of each feature, see :func:`~thresher.inspection.features_that_matter`.
         ax : matplotlib axes, optional
 
         Returns

@@ -45,7 +45,7 @@ class KernelWeightsDisplay(Display):
         estimator : estimator or pipeline
             A model of :mod:`thresher.mkl`.
         n : int, default=20
-            Kernels at most.
+            Largest number of kernels.
         ax : matplotlib axes, optional
 
         Returns

@@ -12,16 +12,16 @@ from ._display import Display
 
 
 class PenaltyPathDisplay(Display):
-    """The progressive loss over the number of features in use, of models with many strengths of a penalty.
+    """The progressive loss over the number of features in use, for many strengths of a penalty.
 
-    The model with the least loss is marked, and the smallest one that is nearly as good.
+    The model with the smallest loss is marked, and the sparsest one that is nearly as good.
 
     Parameters
     ----------
     path : PenaltyPath
         What :func:`thresher.paths.penalty_path` returns.
     tolerance : float, default=0.05
-        The loss that the smaller model may lose, as a share of the least.
+        How much larger the loss of the sparser model may be, as a share of the smallest loss.
 
     Examples
     --------
@@ -40,14 +40,14 @@ class PenaltyPathDisplay(Display):
 
     @classmethod
     def from_path(cls, path: PenaltyPath, *, tolerance: float = 0.05, ax: Any = None) -> Self:
-        """Draw a path that was learned."""
+        """Draw a path that :func:`thresher.paths.penalty_path` returned."""
         return cls(path, tolerance).plot(ax=ax)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, alphas: Any, stream: Any, *, tolerance: float = 0.05, ax: Any = None
     ) -> Self:
-        """Learn a path by :func:`thresher.paths.penalty_path`, and draw it.
+        """Compute a path with :func:`thresher.paths.penalty_path`, and draw it.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class PenaltyPathDisplay(Display):
             The penalties.
         stream : Stream or iterable of batches
         tolerance : float, default=0.05
-            The loss that the smaller model may lose, as a share of the least.
+            How much larger the loss of the sparser model may be, as a share of the smallest loss.
         ax : matplotlib axes, optional
 
         Returns

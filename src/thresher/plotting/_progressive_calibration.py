@@ -29,7 +29,7 @@ class ProgressiveCalibrationDisplay(Display):
     mean_scores, shares : ndarray
         The groups of rows.
     pos_label : object
-        The class that the probability is of.
+        The class whose probability is shown.
     is_lead : bool
         Whether scores are leads over other classes.
 
@@ -55,7 +55,7 @@ class ProgressiveCalibrationDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, pos_label: Any = None, *, ax: Any = None) -> Self:
-        """Read the scores that a fitted classifier has counted, and draw them.
+        """Draw the calibration of a fitted classifier.
 
         Parameters
         ----------

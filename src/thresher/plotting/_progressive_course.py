@@ -17,7 +17,7 @@ _measures = one_of("error", "loss")
 
 
 class ProgressiveDisplay(Display):
-    """The error or mean loss of rows before they were learned from: of all so far, and of the last fifth of them.
+    """The progressive error or loss along a stream: of all rows so far, and of the last fifth of them.
 
     Parameters
     ----------

@@ -16,16 +16,16 @@ _SIGNS = {1: (SERIES[0], "weight above 0"), -1: (SERIES[1], "weight below 0"), 0
 
 
 class SelectionFrequencyDisplay(Display):
-    """The share of runs on parts of the data that chose each feature, the most frequent first.
+    """The share of runs on parts of the data that select each feature, the most frequent first.
 
-    Colours tell the signs of weights, where a feature has one. Bars that do not reach the threshold are pale.
+    Colours show the signs of weights, if features have one. Bars below the threshold are pale.
 
     Parameters
     ----------
     result : SelectionFrequency
         What :func:`thresher.compare.selection_frequency` returns.
     n : int, default=20
-        Features at most.
+        Largest number of features.
     threshold : float, default=0.8
         The share of the runs from which on a feature is called stable.
 
@@ -49,14 +49,14 @@ class SelectionFrequencyDisplay(Display):
 
     @classmethod
     def from_result(cls, result: SelectionFrequency, *, n: int = 20, threshold: float = 0.8, ax: Any = None) -> Self:
-        """Draw frequencies that were counted."""
+        """Draw the result of :func:`thresher.compare.selection_frequency`."""
         return cls(result, n, threshold).plot(ax=ax)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, n: int = 20, threshold: float = 0.8, ax: Any = None, **runs: Any
     ) -> Self:
-        """Count by :func:`thresher.compare.selection_frequency`, and draw.
+        """Run :func:`thresher.compare.selection_frequency`, and draw the result.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class SelectionFrequencyDisplay(Display):
         X : Table, data frame, array-like or sparse matrix
         y : array-like of shape (n_samples,), optional
         n : int, default=20
-            Features at most.
+            Largest number of features.
         threshold : float, default=0.8
             The share of the runs from which on a feature is called stable.
         ax : matplotlib axes, optional

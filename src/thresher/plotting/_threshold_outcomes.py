@@ -62,17 +62,17 @@ class Steps(NamedTuple):
 
 
 class ThresholdDisplay(Display):
-    """Recall and precision of the second of two classes over the threshold of its score, and the threshold in use.
+    """Recall and precision of the second of two classes over the threshold of its score.
 
     Parameters
     ----------
     thresholds : ndarray
     recall, precision : ndarray
-        At each; the precision is NaN where no row is called so.
+        Values at each threshold; the precision is NaN if no row has a score above it.
     in_use : float
-        The threshold that decides now.
+        The threshold that ``predict`` uses.
     pos_label : object
-        The class that is looked for.
+        The positive class.
 
     See Also
     --------
@@ -98,7 +98,7 @@ class ThresholdDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Score rows that the model has not learned from, and draw.
+        """Draw the outcomes for rows that the model has not learned from.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class ThresholdDisplay(Display):
     def from_predictions(
         cls, y_true: Any, y_score: Any, *, pos_label: Any = True, threshold: float = 0.0, ax: Any = None
     ) -> Self:
-        """Draw from classes and scores.
+        """Draw the outcomes of given scores.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class ThresholdDisplay(Display):
         y_score : array-like of shape (n_samples,)
             Scores, higher for rows that seem to be of the class.
         pos_label : object, default=True
-            The class that is looked for.
+            The positive class.
         threshold : float, default=0.0
             The threshold in use.
         ax : matplotlib axes, optional

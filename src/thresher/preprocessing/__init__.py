@@ -1,14 +1,14 @@
-"""Transformations that learn as a stream goes by, and are saved with the model.
+"""Transformers that learn batch by batch and are saved with the model.
 
 =============================  ========================================================================================
-:class:`StreamingPipeline`     transformations and a learner as one model with ``partial_fit``
+:class:`StreamingPipeline`     transformers and a learner as one model with ``partial_fit``
 :class:`RunningScaler`         columns to mean 0 and deviation 1; sparse rows are scaled, never centred
-:class:`TableEncoder`          words to features, one-hot or hashed, with names; missing numbers by a stated rule
+:class:`TableEncoder`          categories and text to named features, one-hot or hashed; a rule for missing numbers
 :class:`ColumnSplines`         columns of numbers to quadratic splines: additive models from linear learners
 :class:`DateEncoder`           dates to years since 2000, months, weekdays and hours
 :class:`InteractionGroups`     columns of categories to one-hot features of their interactions, in groups
-:func:`groups_from_graph`      groups of features that edges join
-:func:`prepared`               a learner with the steps that some rows need before it
+:func:`groups_from_graph`      groups of features from the edges of a graph
+:func:`prepared`               a learner with the preprocessing that your rows need
 =============================  ========================================================================================
 """
 

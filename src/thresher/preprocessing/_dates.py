@@ -99,7 +99,7 @@ class DateEncoder(DateColumns, RunningTransformer):
             raise ValueError(f"{who}: column {name!r} held {held} in the first rows.")
 
     def transform(self, X: Any) -> Any:
-        """Rows without dates.
+        """Return the rows with dates replaced by numbers and categories.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class DateEncoder(DateColumns, RunningTransformer):
 
     @property
     def origins_(self) -> list[str]:
-        """For each column that comes out the one it is made of."""
+        """For each output column, the column it is made from."""
         return [name for name in self.columns_ for _ in (name, *(self._parts(name) if name in self.dates_ else ()))]
 
     @property
@@ -143,7 +143,7 @@ class DateEncoder(DateColumns, RunningTransformer):
         return np.array(self.columns_, dtype=object)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns that come out; `input_features` are those of columns without names."""
+        """Return the names of the output columns; `input_features` names columns that have no names."""
         check_is_fitted(self)
         given = names_going_in(self.columns_, input_features)
         return np.array(given if not self.dates_ else self._columns_out(), dtype=object)

@@ -326,7 +326,7 @@ class TableEncoder(EncoderState, RunningTransformer):
 
     @property
     def groups_(self) -> list[str]:
-        """For each feature the column of categories it is a word of, ``""`` for numbers, buckets and gaps."""
+        """For each feature, the categorical column it belongs to, ``""`` for numbers, buckets and missing values."""
         check_is_fitted(self)
         alone = [""] * (self.kinds_.count("n") + len(self.fingerprints_))
         return alone + [self.columns_[j] if self.kinds_[j] == "c" else "" for j in self.added_columns_]
@@ -341,16 +341,16 @@ class TableEncoder(EncoderState, RunningTransformer):
 
     @property
     def n_features_out_(self) -> int:
-        """Features so far."""
+        """Number of features so far."""
         return self.kinds_.count("n") + len(self.fingerprints_) + len(self.added_values_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of all features.
+        """Return the names of all features.
 
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the columns, for rows without names; else those of :meth:`fit`.
+            Names of the columns, if the rows of :meth:`fit` had none.
         """
         check_is_fitted(self)
         numbers = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
@@ -364,7 +364,7 @@ class TableEncoder(EncoderState, RunningTransformer):
 
     @property
     def origins_(self) -> list[str]:
-        """For each feature the column it is made of; of a bucket, that of the first text in it."""
+        """For each feature, the column it is made from; for a bucket, that of the first text in it."""
         check_is_fitted(self)
         origins = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
         hashed = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind in "ht"]

@@ -59,7 +59,7 @@ def check_frequencies(n_buckets: int, n_columns: int, n_texts: Any, texts_with: 
 
 
 def merge_encoders(encoder: Any, others: list[Any]) -> None:
-    """Let an encoder know all that it would know after the rows of others."""
+    """Bring an encoder to the state that it would have after the rows of the others."""
     for other in others:
         _check_columns(encoder, other)
     known = [dict(places) for places in encoder._places()]

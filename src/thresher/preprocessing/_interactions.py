@@ -130,7 +130,7 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
         return encoded
 
     def _combinations(self) -> Iterator[tuple[int, ...]]:
-        """Columns alone, then pairs, then threes."""
+        """Single columns, then pairs, then triples."""
         for n in range(1, self.degree + 1):
             yield from combinations(range(len(self.columns_)), n)
 

@@ -68,7 +68,7 @@ def read_input(X: Any, who: str) -> Any:
     array = np.asarray(on_host(X)) if not isinstance(X, np.ndarray) else X
     if array.ndim == 2 and array.dtype.kind in "fiub":
         array = np.ascontiguousarray(_floats(array))
-    as_rows(array, who, look=False)  # refuses in its own words what is no table of numbers
+    as_rows(array, who, look=False)  # raises its own error for anything but a table of numbers
     return np.ascontiguousarray(array if array.dtype in _FLOATS else array.astype(np.float64))
 
 
@@ -130,5 +130,5 @@ def refuse_missing(table: Table, missing: str, who: str) -> None:
         row, column = np.argwhere(np.isnan(table.numbers))[0]
         raise ValueError(
             f"{who}: a number is missing in row {row}, column {table.number_names[column]!r}; "
-            'missing="zero" or missing="indicator" takes it.'
+            'use missing="zero" or missing="indicator".'
         )

@@ -135,7 +135,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         if sparse.issparse(numbers):
             if self.centred_:
                 raise ValueError(
-                    f"{who}: X must be dense as the first rows were, which are centred; with_mean=False takes both."
+                    f"{who}: X must be dense like the first rows, which are centred; with_mean=False supports both."
                 )
         elif width != self.n_features_in_:
             raise ValueError(f"X has {width} features, but {who} is expecting {self.n_features_in_} features as input.")
@@ -166,12 +166,11 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         who = type(self).__name__
         self._check_names(list(getattr(other, "feature_names_in_", [])) or None)
         if self.centred_ and not other.centred_:
-            raise ValueError(
-                f"{who}: shards must be all dense or all sparse, as dense rows are centred; with_mean=False takes both."
-            )
+            raise ValueError(f"{who}: shards must be all dense or all sparse; with_mean=False supports both.")
         if (self.centred_ or other.centred_) and self.n_features_in_ != other.n_features_in_:
             raise ValueError(
-                f"{who}: shards must have as many columns, got {self.n_features_in_} and {other.n_features_in_}."
+                f"{who}: shards must have the same number of columns, "
+                f"got {self.n_features_in_} and {other.n_features_in_}."
             )
 
     def _columns(self, width: int) -> list[Array]:
@@ -263,7 +262,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         return self.mean_ if self.constant == "zero" else np.where(self.var_ > 0, self.mean_, 0.0)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names that go in: those seen, those given or ``x1``, ``x2``, ... as svmlight counts columns."""
+        """Return the names of the columns: those of the rows, those given, or ``x1``, ``x2``, ..."""
         check_is_fitted(self)
         known = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
         given = [] if known is None or input_features is None else [str(name) for name in input_features]

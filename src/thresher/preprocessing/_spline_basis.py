@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 MOST_KNOTS = 1000
 _BLOCK = 4096
-_NARROWEST = 1e-100  # a range below this is no variation: splines of it would overflow
+_NARROWEST = 1e-100  # a smaller range counts as constant: splines of it would overflow
 _CLOSEST = 1e-12  # of the range, between knots
 HUGE = 1e100  # as the core has it
 

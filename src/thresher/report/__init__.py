@@ -68,37 +68,38 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
 
 
 class Report:
-    """Description of a model and of its results: one page that needs no network, text, Markdown or JSON.
+    """Report on a model and its results, as a self-contained HTML page, text, Markdown or JSON.
 
-    All that is given beside the model is optional; a section with nothing to show is left out. The same numbers, with
-    their 95 % intervals, are in all forms.
+    All arguments but the model are optional; sections without content are left out. All formats contain the same
+    numbers, with 95 % intervals.
 
     Parameters
     ----------
     model : estimator or pipeline
-        A fitted classifier, regressor or clusterer; of a pipeline the last step is one.
+        A fitted classifier, regressor or clusterer, or a pipeline that ends with one.
     title : str, optional
-        By default it is made of the model and the files.
+        By default the names of the files and of the model.
     asked : dict, optional
         The task, with any of the keys ``question``, ``reasons`` (a list of sentences), ``command``, ``python``,
-        ``versions`` (a dict), ``seed`` and ``cost`` (of two classes, how many false alarms a missed row of the rare one
-        costs, or of the second if none is rare).
+        ``versions`` (a dict), ``seed`` and ``cost`` (for two classes, the cost of a missed row of the rare class, or of
+        the second if none is rare, in units of a false alarm).
     data : dict, optional
-        What is known of the training data, in any of ``files`` (dicts of ``name``, ``rows``, ``bytes``), ``n_rows``,
-        ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``n_unlabelled`` (rows without a
-        target, which were left out), ``target`` (the column's name), ``skipped`` (malformed lines), ``profile`` (from
-        :func:`thresher.training.profile`) and ``distributed`` (what :func:`thresher.distributed.fit` notes of its
-        rounds).
+        Facts about the training data, with any of the keys ``files`` (dicts of ``name``, ``rows``, ``bytes``),
+        ``n_rows``, ``n_features``, ``n_values`` (those stored), ``classes`` (label to rows), ``n_unlabelled`` (rows
+        without a target, which were left out), ``target`` (the column's name), ``skipped`` (malformed lines),
+        ``profile`` (from :func:`thresher.training.profile`) and ``distributed`` (the record of
+        :func:`thresher.distributed.fit`).
     history : History, optional
         Progressive measures along a stream, from :func:`thresher.training.train`.
     held_out : HeldOut, optional
-        Predictions of rows the model had not learned from. Without it, the sample is measured, and the report says so.
+        Predictions for rows that the model has not learned from. Without it, measures come from the sample, and the
+        report says so.
     search : list of dict, optional
         Evaluations of a search, as ``history_`` of :class:`thresher.tuning.CoupledAnnealingSearchCV` has them. With
         ``criterion`` in them, values bear its name, and errors are positive numbers.
     sample : (X, y), optional
-        Some rows as the model takes them, and their targets or None; up to 2,000 are used. Maps, decision regions and
-        the error of sparser models are made of them.
+        Some rows as the model takes them, and their targets or None; up to 2,000 are used, for maps, decision regions
+        and the error of sparser models.
 
     Examples
     --------
@@ -113,8 +114,8 @@ class Report:
     >>> print(report.to_text())  # doctest: +ELLIPSIS
     AROWClassifier
     ==============
-    The model errs on 9.3 % of rows (between 4.6 % and 18.0 %, 95 % interval);
-    guessing the most frequent class, '0', would err on 66.7 %.
+    The model is wrong on 9.3 % of rows (between 4.6 % and 18.0 %, 95 % interval);
+    guessing the most frequent class, '0', would be wrong on 66.7 %.
     ...
     """
 
@@ -148,13 +149,13 @@ class Report:
         return summary(self._subject.task, self._sections, self._subject.model)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in the report as plain values.
+        """Return everything in the report as plain values.
 
         Returns
         -------
         dict
-            ``title``, ``thresher`` (the version), ``task``, ``summary`` and ``sections``, each with its ``title``, the
-            sentence it opens with, ``says``, and its numbers.
+            ``title``, ``thresher`` (the version), ``task``, ``summary`` and ``sections``, each with its ``title``, its
+            first sentences, ``says``, and its numbers.
         """
         return {
             "title": self.title,
@@ -168,7 +169,7 @@ class Report:
         }
 
     def to_text(self, sections: Sequence[str] | None = None) -> str:
-        """The report for a terminal of 80 columns.
+        """Return the report as text for a terminal of 80 columns.
 
         Parameters
         ----------
@@ -181,24 +182,25 @@ class Report:
         return text(self.title, self._summary, wanted)
 
     def to_markdown(self) -> str:
-        """The report as Markdown: a model card."""
+        """Return the report as Markdown, for a model card."""
         from ._text import markdown
 
         return markdown(self.title, self._summary, self._sections)
 
     def to_html(self) -> str:
-        """The report as one page, complete in itself. Needs matplotlib and jinja2: ``pip install "thresher[lab]"``."""
+        """Return the report as a self-contained HTML page. Needs matplotlib and jinja2: ``pip install
+        "thresher[lab]"``."""
         from ._page import page
 
         return page(self.title, self._summary, self._sections)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the report to a file, all at once: it is complete, or what was there before.
+        """Write the report to a file, atomically: if it fails, an existing file is not changed.
 
         Parameters
         ----------
         path : path-like
-            Ends in ``.html``, ``.txt``, ``.md`` or ``.json``, which decides the form.
+            The suffix ``.html``, ``.txt``, ``.md`` or ``.json`` determines the format.
         """
         forms: dict[str, Callable[[], str]] = {
             ".html": self.to_html,

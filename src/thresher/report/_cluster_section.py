@@ -49,7 +49,8 @@ def clusters(subject: Subject) -> Section | None:
         if sample.y is not None:
             section["with the labels"] = _agreement(sample.y.astype(str), sample.predicted)
             section["agreement"] = section["with the labels"]["adjusted Rand index"]
-            says += f" With the given labels they agree to {number(section['agreement'], 2)} (1 is fully, 0 by chance)."
+            agreement = number(section["agreement"], 2)
+            says += f" Their agreement with the given labels is {agreement} (1 is perfect, 0 is chance)."
     return section | {"says": says}
 
 
@@ -83,7 +84,7 @@ def _agreement(given: NDArray[Any], found: NDArray[Any]) -> dict[str, float]:
 def _silhouette_sentence(silhouette: Estimate, are_round: bool) -> str:
     value = round(silhouette.value, 2) + 0.0
     if not are_round:
-        return f" The mean silhouette is {value:.2f}, which speaks of compact clusters; these may have any shape."
+        return f" The mean silhouette is {value:.2f}, but it measures compact clusters, and these may have any shape."
     clear = "clearly apart" if value > 0.5 else "apart, with blurred borders" if value > 0.25 else "hardly apart"
     return f" They are {clear}: the mean silhouette is {value:.2f} (1 is far apart, 0 is on the border)."
 
@@ -91,7 +92,7 @@ def _silhouette_sentence(silhouette: Estimate, are_round: bool) -> str:
 _MOST_CLUSTERS = 30  # that are described one by one
 _MOST_FEATURES = 6  # of a cluster, and of a row
 _MOST_IN_MATRIX = 20
-_LEAST = 0.05  # of the spread of a feature: means that differ by less tell nothing
+_LEAST = 0.05  # of the spread of a feature: smaller differences of means do not count
 _N_ROWS = 3  # typical ones, and as many on the border
 
 
@@ -153,7 +154,7 @@ def _sentence(described: list[dict[str, Any]], kind: str) -> str:
     first = next((cluster for cluster in described if cluster["features"]), None)
     says = f"What sets clusters apart, by the {kind} of each, and rows of the sample to look at."
     if first is None:
-        return f"{says} No feature by itself tells them apart."
+        return f"{says} No single feature separates them."
     feature = first["features"][0]
     way = "high" if feature["value"] > feature["elsewhere"] else "low"
     return f"{says} Cluster {first['cluster']}, for example, is {way} in {quoted(feature['name'])}."
@@ -288,4 +289,4 @@ def _depths(sample: Sample) -> Array | None:
 def in_words(features: list[dict[str, Any]]) -> str:
     """List the features of a cluster in one line."""
     words = [f"{f['name']} {number(f['value'], 3)} (elsewhere {number(f['elsewhere'], 3)})" for f in features]
-    return listed(words, _MOST_FEATURES) if words else "no feature by itself"
+    return listed(words, _MOST_FEATURES) if words else "no single feature"

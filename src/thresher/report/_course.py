@@ -85,10 +85,10 @@ def _stream_sentences(section: Section) -> str:
     if trend < 0:
         says += "; the model was still getting better"
     elif trend > 0:
-        says += f"; recently the {measure} is above its average, as if the data had changed"
+        says += f"; recently the {measure} is above its average, so the data may have changed"
     says += "."
     if section["passes"] > 1:
-        says += f" Rows were read {section['passes']} times, so later ones had been seen before."
+        says += f" Rows were read {section['passes']} times, so the model had seen them before in later passes."
     if (rare := section["rare class"]) is not None:
         measures = [f"{name} {score(float(rare[key][-1]))}" for key, name in RARE.items()]
         says += f" Of {quoted(rare['class'])}, the rarer class: {', '.join(measures)}; rows were scored batch by batch."
@@ -96,7 +96,7 @@ def _stream_sentences(section: Section) -> str:
     if len(files) > 1 and measure == "error":
         worst = max(files, key=lambda f: f["error"].value)
         if worst["error"].low > all_rows:
-            says += f" Hardest was {quoted(worst['name'])} ({percent(worst['error'].value)})."
+            says += f" The file with the largest error was {quoted(worst['name'])} ({percent(worst['error'].value)})."
     return says
 
 
@@ -169,11 +169,11 @@ def _round(notes: dict[str, Any], has_errors: bool) -> dict[str, Any]:
 
 
 def _sentence(section: Section, found: list[dict[str, Any]]) -> str:
-    says = f"The model was made in {plural(len(found), 'round')} over {plural(section['n_shards'], 'shard')}, "
+    says = f"The model was trained in {plural(len(found), 'round')} over {plural(section['n_shards'], 'shard')}, "
     says += f"{seconds_of(section['seconds'])} in all"
     if section["mode"] == "sums":
-        return says + "; in each, shards answered questions with sums over their rows."
-    says += "; in each, shards learned apart and were merged"
+        return says + "; each round added up sums over the rows of all shards."
+    says += "; in each round, models of the shards were trained separately and merged"
     first, last = found[0]["error"], found[-1]["error"]
     if first is not None and last is not None:
         says += f". Rows were predicted before a shard learned from them: the error is {percent(first.value)}"

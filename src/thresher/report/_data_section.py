@@ -55,7 +55,7 @@ def _share_stored(figures: dict[str, Any]) -> float | None:
 
 
 def _split_classes(subject: Subject, counts: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """Separate labels that are no classes from the counts, and name them by their meaning."""
+    """Separate labels that are not classes from the counts, and name them by their meaning."""
     classes, others = dict(counts), dict[str, int]()
     for name, meaning in _MEANINGS.items():
         mark = getattr(subject.learner, name, None)
@@ -93,7 +93,7 @@ def _balance_sentence(classes: dict[str, int]) -> str:
         return ""
     ordered = sorted(classes.items(), key=lambda item: -item[1])
     (most, many), (least, few) = ordered[0], ordered[-1]
-    lazy = f"always answering {quoted(most)} would err on {percent(1 - many / total)}"
+    lazy = f"always predicting {quoted(most)} would be wrong on {percent(1 - many / total)}"
     if few / total > 0.8 / len(classes):
         return f"The {len(classes)} classes are about equally frequent; {lazy}."
     share = one_in(few / total)

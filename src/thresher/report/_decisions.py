@@ -1,4 +1,4 @@
-"""Outcomes of a binary classifier at other thresholds: rows called, found and correct, and their cost."""
+"""Outcomes of a binary classifier at other thresholds: positive predictions, found rows, precision and cost."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _ratios(subject: Subject, k: int, steps: Steps) -> dict[str, float]:
     asked, learner = subject.asked.get("cost"), subject.learner
     if asked is not None:
         check_value("Report", "cost", asked, positive)
-        return {"as asked": float(asked)}
+        return {"as requested": float(asked)}
     declared: Any = getattr(learner, "_params", {}).get("cost")
     cost: Any = getattr(learner, "cost", None)
     if declared is not None and declared.file != "cost" and positive.holds(cost):  # others are shares
@@ -75,7 +75,7 @@ def _ratios(subject: Subject, k: int, steps: Steps) -> dict[str, float]:
             if of_class > 0 and of_other > 0:
                 return {f"by {name}": of_class / of_other}
     balanced = float(steps.called[-1] / steps.found[-1] - 1)
-    return {"every mistake alike": 1.0} | ({} if balanced == 1 else {"both classes alike": balanced})
+    return {"all mistakes count the same": 1.0} | ({} if balanced == 1 else {"both classes count the same": balanced})
 
 
 def _cost(steps: Steps, name: str, ratio: float, now: int, in_use: float, shown: Any) -> dict[str, Any]:
@@ -98,14 +98,14 @@ def _sentence(section: Section) -> str:
     name, now = quoted(section["class"]), section["in use"]
     called = plural(now["called"], "row is", "rows are")
     says = (
-        f"With the threshold in use, {number(now['threshold'], 3)}, {called} called {name}: "
+        f"At the current threshold, {number(now['threshold'], 3)}, {called} classified as {name}: "
         f"{count(now['found'])} of {count(section['of the class'])} are found"
     )
-    says += f", and {percent(now['precision'])} of the rows called so are right." if now["called"] else "."
+    says += f", and {percent(now['precision'])} of the rows classified so are right." if now["called"] else "."
     for cost in section["costs"]:
         says += f" If a missed row costs {_false_alarms(cost['ratio'])} ({cost['name']}), {_best(section, cost)}."
     if any(cost["is clear"] for cost in section["costs"]):
-        says += " A threshold that is chosen on these rows does somewhat worse on others."
+        says += " A threshold chosen on these rows does somewhat worse on others."
     return says
 
 
@@ -119,8 +119,8 @@ def _best(section: Section, cost: dict[str, Any]) -> str:
         return "no other threshold costs clearly less"
     less = f"costs {percent(1 - best['cost'] / cost['in use'])} less"
     if best["called"] in (0, section["rows"]):
-        return f"calling {'every' if best['called'] else 'no'} row {quoted(section['class'])} {less}"
-    found = f"{count(best['found'])} are found among {plural(best['called'], 'row')} called so"
+        return f"classifying {'every' if best['called'] else 'no'} row as {quoted(section['class'])} {less}"
+    found = f"{count(best['found'])} are found among {plural(best['called'], 'row')} classified so"
     return f"a threshold of {number(best['threshold'], 3)} {less}: {found}"
 
 

@@ -1,4 +1,4 @@
-"""Typical rows, surest mistakes and border cases of the sample, each with the largest parts of its score."""
+"""Typical rows, most confident mistakes and border cases of the sample, each with the largest parts of its score."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def explained_rows(subject: Subject) -> Section | None:
     places = np.array([place for _, place in chosen], dtype=np.intp)
     try:
         found = reasons(subject.model, take_rows(sample.X, places))
-    except ValueError:  # a score that is no sum of parts
+    except ValueError:  # a score that is not a sum of parts
         return None
     rows = [_row(kind, place, sample, each) for (kind, place), each in zip(chosen, found, strict=True) if each.parts]
     if not rows:
@@ -62,7 +62,9 @@ def _of_classes(subject: Subject, sample: Sample) -> list[tuple[str, int]]:
         own = np.flatnonzero(right & (sample.predicted == answer))
         chosen.append(("typical", int(own[np.argsort(lead[own], kind="stable")[len(own) // 2]])))
     wrong = np.flatnonzero(~right)
-    chosen += [("surest mistake", int(i)) for i in wrong[np.argsort(-lead[wrong], kind="stable")][:_MOST_MISTAKES]]
+    chosen += [
+        ("most confident mistake", int(i)) for i in wrong[np.argsort(-lead[wrong], kind="stable")][:_MOST_MISTAKES]
+    ]
     taken = {place for _, place in chosen}
     border = [int(i) for i in np.argsort(lead, kind="stable") if int(i) not in taken]
     return chosen + [("border case", i) for i in border[:_MOST_BORDER]]
@@ -111,14 +113,14 @@ def _shown(value: Any) -> str:
 
 def _sentence(rows: list[dict[str, Any]]) -> str:
     says = f"{plural(len(rows), 'row')} of the sample, with the largest parts of their scores."
-    wrong = next((row for row in rows if row["kind"] == "surest mistake"), None)
+    wrong = next((row for row in rows if row["kind"] == "most confident mistake"), None)
     if wrong is None:
         return says
     chance = "" if wrong["probability"] is None else f" (probability {percent(wrong['probability'])})"
     reason = quoted(wrong["parts"][0]["name"])
     return (
-        f"{says} The surest mistake is answered {quoted(wrong['answer'])}{chance} and is {quoted(wrong['truth'])}; "
-        f"the largest part comes from {reason}."
+        f"{says} The most confident mistake is predicted as {quoted(wrong['answer'])}{chance} but is "
+        f"{quoted(wrong['truth'])}; the largest part comes from {reason}."
     )
 
 

@@ -45,7 +45,9 @@ def headline(rows: Answers, found: dict[str, Estimate], guesses: dict[str, float
     if np.count_nonzero(totals) == 1:
         error = found["error"]
         only = quoted(rows.classes[int(totals.argmax())])
-        return f"All rows are of class {only}; the model errs on {percent(error.value)} of them ({interval(error)})."
+        return (
+            f"All rows are of class {only}; the model is wrong on {percent(error.value)} of them ({interval(error)})."
+        )
     if rare is None:
         return _error_sentence(rows, found, guesses)
     if np.count_nonzero(totals) == 2:
@@ -79,8 +81,8 @@ def _alarm_sentence(rare: dict[str, Any]) -> str:
     """
     name, share, others = quoted(rare["class"]), percent(rare["share"]), rare["false alarms"] / rare["other rows"]
     if not rare["found"] + rare["false alarms"]:
-        return f" It never answers {name}."
-    right = f" Of the rows that it calls {name}, {percent(rare['precision'].value)} are right"
+        return f" It never predicts {name}."
+    right = f" Of the rows that it classifies as {name}, {percent(rare['precision'].value)} are right"
     if rare["recall"].low > others:
         return f"{right}, against {share} of rows picked at random."
     if rare["recall"].high < others:
@@ -92,8 +94,8 @@ def _error_sentence(rows: Answers, found: dict[str, Estimate], guesses: dict[str
     error, baseline = found["error"], guesses["error"]
     totals = rows.table.sum(axis=1)
     most, few = int(totals.argmax()), int(np.where(totals > 0, totals, totals.max()).argmin())
-    says = f"The model errs on {percent(error.value)} of rows ({interval(error)})"
-    guess = f"guessing the most frequent class, {quoted(rows.classes[most])}, would err on {percent(baseline)}"
+    says = f"The model is wrong on {percent(error.value)} of rows ({interval(error)})"
+    guess = f"guessing the most frequent class, {quoted(rows.classes[most])}, would be wrong on {percent(baseline)}"
     if len(totals) == 2 and totals[few] < 0.25 * totals.sum():
         guess += f", because only {one_in(totals[few] / totals.sum())} is {quoted(rows.classes[few])}"
     if error.high < baseline:
@@ -107,5 +109,5 @@ def _error_sentence(rows: Answers, found: dict[str, Estimate], guesses: dict[str
     return (  # it looks for a class that is not rare, but less frequent than others
         f"{says} But that guess finds no {quoted(rows.classes[few])}, and the model finds "
         f"{percent(rows.table[few, few] / totals[few])} of them: if every class counts the same, "
-        f"it errs on {percent(1 - each.value)} and a guess on {percent(1 - even)}."
+        f"it is wrong on {percent(1 - each.value)} and a guess on {percent(1 - even)}."
     )

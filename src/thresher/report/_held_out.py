@@ -30,7 +30,7 @@ def measures(subject: Subject) -> Section | None:
     section = _value_measures(held_out) if rows is None else _class_measures(subject, rows)
     section["title"] = f"Results on {known}"
     if subject.held_out is not None and worse_than_guess(held_out, subject.task):
-        guess = "the mean of the targets" if rows is None else "always answering the most frequent class"
+        guess = "the mean of the targets" if rows is None else "always predicting the most frequent class"
         section["says"] = f"The model does worse than {guess}. {section['says']}"
     n_rows = max(held_out.n_rows, len(held_out.y))
     kept = f", of which an even sample of {count(len(held_out.y))} is measured" if n_rows > len(held_out.y) else ""
@@ -70,7 +70,7 @@ def _class_measures(subject: Subject, rows: Answers) -> Section:
         "rare class": rare,
         "measures": found,
         "guesses": guesses,
-        "guess": f"always answering {quoted(most)}",
+        "guess": f"always predicting {quoted(most)}",
         "unit": "share",
         "classes": [
             {"class": name, "rows": m.n_rows, "precision": m.precision, "recall": m.recall, "F1": m.f1}
@@ -118,14 +118,14 @@ def no_class(subject: Subject) -> Section | None:
     mark = label(subject.learner.outlier_label)
     true, predicted = (np.array([label(v) for v in y.tolist()]) for y in (rows.y, rows.predicted))
     rejected, lost = float(np.mean(predicted == mark)), rejection_rate(true, predicted, outlier_label=mark)
-    says = f"{percent(rejected)} of {known} are taken for {quoted(mark)}"
+    says = f"{percent(rejected)} of {known} are predicted as {quoted(mark)}"
     section: Section = {"title": "Rows of no class", "rejected": rejected, "classes rejected": lost}
     n_outliers = int(np.count_nonzero(true == mark))
     if not n_outliers:
-        return section | {"says": f"{says}; none of them is known to be of no class."}
+        return section | {"says": f"{says}; none of them is labelled as belonging to no class."}
     rate = detection_rate(true, predicted, outlier_label=mark)
     detected = f"of {plural(n_outliers, 'row')} of no class, {percent(rate)} are found"
-    says += f": {detected}, and {percent(lost)} of the rows of classes are lost."
+    says += f": {detected}, and {percent(lost)} of the rows of known classes are rejected."
     return section | {"detection rate": rate, "outliers": n_outliers, "says": says}
 
 
@@ -260,13 +260,13 @@ def _value_measures(held_out: HeldOut) -> Section:
     guesses = {"RMSE": float(np.std(y)), "MAE": float(np.abs(y - y.mean()).mean()), "R²": 0.0}
     says = (
         f"Predictions are off by {number(rmse.value, 3)} (root mean square; {interval(rmse, formatter('RMSE'))}); "
-        f"always answering the mean, {number(float(y.mean()), 3)}, would be off by {number(guesses['RMSE'], 3)}."
+        f"always predicting the mean, {number(float(y.mean()), 3)}, would be off by {number(guesses['RMSE'], 3)}."
     )
     if np.isfinite(r2.value) and r2.value > 0:
         says += f" The model explains {percent(r2.value)} of the variance."
     elif np.isfinite(r2.value):
         says += " That is worse than the mean: the model explains none of the variance."
-    return {"says": says, "measures": found, "guesses": guesses, "guess": "always answering the mean", "unit": "value"}
+    return {"says": says, "measures": found, "guesses": guesses, "guess": "always predicting the mean", "unit": "value"}
 
 
 def residuals(subject: Subject) -> Section | None:

@@ -42,7 +42,9 @@ def plane(subject: Subject) -> Section | None:
     says += f"the plane keeps {percent(kept)} of their spread."
     if true is not None:
         wrong = int(np.count_nonzero(true != predicted))
-        says += f" Left as they are, right as the model has them: {plural(wrong, 'row differs', 'rows differ')}."
+        says += (
+            f" True classes are on the left, predictions on the right: {plural(wrong, 'row differs', 'rows differ')}."
+        )
     return section | {"says": says}
 
 
@@ -139,10 +141,11 @@ def regions(subject: Subject) -> Section | None:
         return None
     shares = np.bincount(cells, minlength=len(found)) / len(cells)
     big = int(shares.argmax())
-    says = "Each point of the plane has the colour of the model's answer; "
+    says = "The colour of each point is the class that the model predicts there; "
     says += f"{quoted(found[big])} has {percent(shares[big])} of it."
     if true is not None:
-        says += f" {plural(int(np.count_nonzero(true != predicted)), 'row lies', 'rows lie')} in another's region."
+        n_wrong = int(np.count_nonzero(true != predicted))
+        says += f" {plural(n_wrong, 'row lies', 'rows lie')} in the region of another class."
     return {
         "title": "Decision regions",
         "says": says,

@@ -58,7 +58,7 @@ def error(table: Counts) -> Estimate:
 
 
 def baseline_error(table: Counts) -> float:
-    """Return the error of always answering the most frequent class."""
+    """Return the error of always predicting the most frequent class."""
     return float(1 - table.sum(axis=1).max() / table.sum())
 
 

@@ -64,7 +64,7 @@ def _penalty(subject: Subject) -> dict[str, Any]:
     most: int | None = getattr(learner, "n_features_to_select", None)
     if most is None:
         return {}
-    return {"says": f" At most {plural(most, 'feature')} may be in use, those of the strongest evidence."}
+    return {"says": f" At most {plural(most, 'feature')} may be in use, those with the strongest evidence."}
 
 
 def _support(subject: Subject) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def kernels(subject: Subject) -> Section | None:
     says = f"{count(len(found))} of {plural(n_kernels, 'kernel')} {'is' if len(found) == 1 else 'are'} in use"
     says += f"; the most weight lies on {listed([quoted(label(k.name)) for k in found[:3]], 3)}." if found else "."
     bounds = [(float(lower), float(upper)) for lower, upper in learner.bounds_]
-    says += f" The objective is within {number(100 * learner.gap_, 2)} % of the best there is."
+    says += f" The objective is within {number(100 * learner.gap_, 2)} % of the optimum."
     outputs = list(found[0].weights) if found else []
     return {
         "title": "Kernels in use",

@@ -1,4 +1,4 @@
-"""The report as one page, complete in itself."""
+"""The report as a self-contained HTML page."""
 
 from __future__ import annotations
 

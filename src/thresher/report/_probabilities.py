@@ -1,4 +1,4 @@
-"""Probabilities beside what happened: reliability, log loss and Brier score."""
+"""Probabilities compared with outcomes: reliability, log loss and Brier score."""
 
 from __future__ import annotations
 

@@ -46,14 +46,14 @@ def profile_section(profile: Profile, say: Say = _as_sentence) -> Section:
 
 
 def profile_table(profile: Profile) -> str:
-    """The profile as a part of a page, such as a notebook. Needs jinja2: ``pip install "thresher[lab]"``."""
+    """Return the profile as part of an HTML page, such as a notebook. Needs jinja2: ``pip install "thresher[lab]"``."""
     from ._page import fragment
 
     return fragment("profile.html", profile=profile_section(profile))
 
 
 def profile_page(profile: Profile, title: str, files: Sequence[dict[str, Any]], say: Say = _as_sentence) -> str:
-    """The profile as one page, complete in itself. Needs jinja2: ``pip install "thresher[lab]"``.
+    """Return the profile as a self-contained HTML page. Needs jinja2: ``pip install "thresher[lab]"``.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def _tiles(task: str, sections: dict[str, Section]) -> list[Tile]:
     if "clusters" in sections:
         tiles += _cluster_tiles(sections["clusters"])
     if "no_class" in sections and "detection rate" in sections["no_class"]:
-        lost = f"and {percent(sections['no_class']['classes rejected'])} of the classes' rows are lost"
+        lost = f"and {percent(sections['no_class']['classes rejected'])} of the rows of known classes are rejected"
         tiles.append(("Rows of no class found", percent(sections["no_class"]["detection rate"]), lost))
     figures = sections["model"]["figures"]
     if "features in use" in figures:
@@ -61,7 +61,7 @@ def _class_tiles(section: Section) -> list[Tile]:
     guesses = section["guesses"]
     if (rare := section["rare class"]) is not None and np.count_nonzero([c["rows"] for c in section["classes"]]) == 2:
         return _rare_class_tiles(section, rare)
-    tiles = [_measure_tile("Error", section, "error", f"; a guess errs on {percent(guesses['error'])}")]
+    tiles = [_measure_tile("Error", section, "error", f"; a guess is wrong on {percent(guesses['error'])}")]
     tiles.append(_measure_tile("Balanced accuracy", section, "balanced accuracy"))
     if "AUROC" in section["measures"]:
         tiles.append(_measure_tile("AUROC", section, "AUROC", "; a guess has 0.5"))
@@ -70,7 +70,7 @@ def _class_tiles(section: Section) -> list[Tile]:
 
 def _rare_class_tiles(section: Section, rare: dict[str, Any]) -> list[Tile]:
     recall, precision = (low_to_high(rare[name], percent) for name in ("recall", "precision"))
-    tiles = [(f"Found of {quoted(short(rare['class'], 20))}", percent(rare["recall"].value), recall)]
+    tiles = [(f"Recall of {quoted(short(rare['class'], 20))}", percent(rare["recall"].value), recall)]
     if rare["found"] + rare["false alarms"]:
         guess = f"{precision}; a guess has {percent(rare['share'])}"
         tiles.append(("Precision", percent(rare["precision"].value), guess))

@@ -22,7 +22,7 @@ from ._subject import Section
 
 _WIDTH = 80
 _MOST_LINES = 12
-_LEFT_OUT = ("map", "regions")  # pictures say it all
+_LEFT_OUT = ("map", "regions")  # shown by pictures only
 
 
 def text(title: str, summary: dict[str, Any], sections: dict[str, Section]) -> str:
@@ -63,7 +63,7 @@ def _wrapped(words: str, indent: str = "") -> str:
 
 
 def _width(words: str) -> int:
-    """Count columns on a terminal: letters of some scripts take two, marks above others none."""
+    """Count columns on a terminal: letters of some scripts take two, combining marks none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in words)
 
 
@@ -196,7 +196,7 @@ def _probabilities(section: Section) -> str:
 
 def _decisions(section: Section) -> str:
     table = _table(decisions_table(section), "rl" + "r" * (3 + len(section["costs"])))
-    return f"{table}\n\n  Costs are those of a row, in false alarms; at 5, a missed row costs 5 of them."
+    return f"{table}\n\n  Costs are per row, in false alarms; at 5, a missed row costs five of them."
 
 
 def _groups(section: Section) -> str:

@@ -129,7 +129,7 @@ def _sparsity_sentence(points: list[tuple[int, Estimate]], what: str) -> str:
     form = formatter(what)
     n_used, whole = points[-1]
     if n_used == 1:
-        return f"The one feature in use reaches an {what} of {form(whole.value)} on the sample."
+        return f"The only feature in use reaches an {what} of {form(whole.value)} on the sample."
     slack = max(0.02 * whole.value, (whole.high - whole.low) / 4)
     enough, at = next((k, e) for k, e in points if e.value <= whole.value + slack)
     everything = "both" if n_used == 2 else f"all {count(n_used)}"

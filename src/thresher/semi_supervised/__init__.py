@@ -1,4 +1,4 @@
-"""Few labels, many rows without, and rows that belong to no class."""
+"""Learning from few labels: unlabelled rows, and rows that belong to no class."""
 
 from ._bi_semi_ksc import BiSemiKSC
 from ._lap_svc import LapSVC

@@ -146,8 +146,8 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
     def _read_roles(self, labels: NDArray[Any]) -> Roles:
         if _gate.carrying(labels, self.outlier_label).any():
             raise ValueError(
-                f"BiSemiKSC: outlier_label must be no label of y, got {self.outlier_label!r}; for rows that are known "
-                "to belong to no class, use thresher.novelty."
+                f"BiSemiKSC: outlier_label must not be a label of y, got {self.outlier_label!r}; for rows that are "
+                "known to belong to no class, use thresher.novelty."
             )
         return super()._read_roles(labels)
 
@@ -157,4 +157,4 @@ class BiSemiKSC(OwnFunctions, SpectralClassifier):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if _gate.carrying(self.classes_, self.outlier_label).any():
-            raise ValueError("BiSemiKSC: classes_ must not hold that of outliers.")
+            raise ValueError("BiSemiKSC: classes_ must not hold the label of outliers.")

@@ -53,7 +53,7 @@ class Descent(NamedTuple):
 
     ``coef`` are coefficients of the rows or of the landmarks, ``objectives`` the values after every step, ``residual``
     is a duality gap, or what is left of the gradient. ``converged`` says whether it ended by itself, ``solved`` whether
-    its last convex problem was solved to the gap that was asked for. ``off`` is the largest difference of ``scores``,
+    its last convex problem was solved to the required gap. ``off`` is the largest difference of ``scores``,
     those of all rows, from the scores that the coefficients give.
     """
 

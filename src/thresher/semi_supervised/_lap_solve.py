@@ -71,7 +71,7 @@ def by_products(K: Any, given: LapProblem, who: str) -> list[Descent]:
         raise ValueError(_INDEFINITE.format(who)) from None
     if not all(np.isfinite([one.residual, one.off, *one.objectives]).all() for one in found):
         raise ValueError(
-            f"{who}: numbers leave floating point; raise alpha, lower alpha_graph, or scale the features to about 1."
+            f"{who}: the solution overflowed; raise alpha, lower alpha_graph, or scale the features to about 1."
         )
     return found
 
@@ -98,5 +98,5 @@ def _solved(problem: Reduced, given: LapProblem) -> list[Descent]:
 def _reduced(F: Array, given: LapProblem, who: str) -> Reduced:
     problem = reduced(F, given.labelled, given.penalty)
     if problem is None:
-        raise ValueError(f"{who}: alpha must not vanish beside alpha_graph; raise the first or lower the second.")
+        raise ValueError(f"{who}: alpha is too small compared with alpha_graph; raise alpha or lower alpha_graph.")
     return problem

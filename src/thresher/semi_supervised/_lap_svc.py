@@ -268,8 +268,8 @@ class LapSVC(Descended, FixedSizeMachine):
             )
         elif off > _AGREE:
             warn_of_convergence(
-                f"{who}: alpha is so small beside alpha_graph, or the kernel so inexact (sparse rows far from 0), that "
-                f"scores are off by {off:.2g} of their size; raise alpha or lower alpha_graph, or move the rows.",
+                f"{who}: alpha is so small compared with alpha_graph, or the kernel so inexact (sparse rows far from "
+                f"0), that scores are off by {off:.2g} of their size; raise alpha, lower alpha_graph or move the rows.",
                 stacklevel=3,
             )
 
@@ -284,7 +284,7 @@ class LapSVC(Descended, FixedSizeMachine):
             if self.graph == "full" and 8 * n**2 > self.cache_size * 2**20:
                 raise ValueError(
                     f"{type(self).__name__}: cache_size must hold the graph of {n} rows, {8 * n**2 / 2**20:.0f} MB, "
-                    f'got {self.cache_size!r}; graph="knn" takes any number.'
+                    f'got {self.cache_size!r}; graph="knn" has no such limit.'
                 )
             drawn = Drawn(self.graph, int(self.n_neighbors), self.weights, self.graph_gamma, self.metric)
             adjacency = drawn.between(rows, is_kernel=self._is_precomputed)

@@ -56,7 +56,7 @@ def read_roles(labels: NDArray[Any], irrelevant_label: Any, unlabelled_label: An
     if (unlabelled & irrelevant).any():  # the number and the word for it
         raise ValueError(
             f"{who}: irrelevant_label must be another label than unlabelled_label, got {irrelevant_label!r} and "
-            f"{unlabelled_label!r}, which are one among words."
+            f"{unlabelled_label!r}, which are the same as text."
         )
     relevant = ~(unlabelled | irrelevant)
     codes = np.full(len(labels), -1.0)

@@ -96,8 +96,8 @@ class SpectralClassifier(WeighsLosses, PartlyLabelled, ComparesNeighbors, FixedS
         self.transduction_ = labels_beside(answers, given.rows)
         if self.rcond_ < _CLOSE:
             warn_of_convergence(
-                f"{type(self).__name__}: the linear system is nearly singular (rcond_ is {self.rcond_:.1g}), and its "
-                "solution has hardly a correct digit; change the spread, or lower C.",
+                f"{type(self).__name__}: the linear system is nearly singular (rcond_ is {self.rcond_:.1g}), so its "
+                "solution is inaccurate; change the spread, or lower C.",
                 stacklevel=4,
             )
 

@@ -1,8 +1,8 @@
-"""Batch solvers: pure functions, and every answer comes with proof of how good it is.
+"""Batch solvers, as functions whose results come with a bound on their error.
 
-The learners of :mod:`thresher.dual_averaging` see a row once; these see all rows at once and stop when a duality gap
-says that the objective is within ``tol`` of the smallest there is. Use them as the truth that a stream is compared
-with, for tables, and for problems that fit into memory.
+The learners of :mod:`thresher.dual_averaging` read each row once. These solvers read all rows at once and stop when a
+duality gap shows that the objective is within ``tol`` of its minimum. Use them for data that fit in memory, and as a
+reference for learners of streams.
 
 :func:`lasso`, :func:`group_lasso` and :func:`multi_task` return a :class:`Solution`; :func:`penalty_path` returns those
 for many strengths of a penalty as :class:`PathSolutions`, and :func:`alpha_max` and :func:`multi_task_alpha_max` say

@@ -28,11 +28,11 @@ class Solution(NamedTuple):
     coef : ndarray of shape (n_features,), or (n_tasks, n_features)
         The weights.
     intercept : float, or ndarray of shape (n_tasks,)
-        The intercept, at its best for these weights; 0 without one.
+        The intercept, optimal for these weights; 0 without one.
     objective : float
         The value of the problem at this point.
     gap : float
-        A duality gap: the objective is at most this much above the smallest there is.
+        A duality gap: the objective is at most this much above its minimum.
     n_iter : int
         Passes over the weights.
     converged : bool

@@ -17,11 +17,11 @@ _MB = 1 << 20
 
 
 class BoxSolution(NamedTuple):
-    """A point in the boxes, and how far it may be from the best one.
+    """Solution of :func:`box_qp` or :func:`linear_qp`, with a bound on its error.
 
-    ``scores`` is :math:`K x`. ``multiplier`` belongs to the equality: where x is inside its box and no kink,
-    ``scores + multiplier * signs = linear``; of a support vector machine it is the constant term. ``objective - gap``
-    is a bound that no point in the boxes is below.
+    ``scores`` is :math:`K x`. ``multiplier`` belongs to the equality: where x is inside its box and not at a kink,
+    ``scores + multiplier * signs = linear``; for a support vector machine, it is the constant term. ``objective - gap``
+    is a lower bound of the minimum.
     """
 
     x: Array
@@ -49,7 +49,7 @@ def box_qp(
     max_iter: int = 100_000_000,
     cache_size: float = 500.0,
 ) -> BoxSolution:
-    r"""The dual of a support vector machine, and of its relatives.
+    r"""Solve the dual of a support vector machine, or of a related problem.
 
     .. math:: \min_x\ \tfrac12 x^\top K x - p^\top x + \sum_i \epsilon_i |x_i|
               \quad\text{with}\quad l \le x \le u,\ s^\top x = t
@@ -61,8 +61,8 @@ def box_qp(
     Parameters
     ----------
     K : array of shape (n, n), or an object with ``shape``, ``diagonal()`` and ``row(i)``
-        Kernel matrix, symmetric and positive semi-definite. Of an object, rows are asked for when they are needed, and
-        as many are kept as ``cache_size`` has room for.
+        Kernel matrix, symmetric and positive semi-definite. Rows of an object are computed when they are needed, and
+        kept as far as ``cache_size`` allows.
     linear, lower, upper : array of shape (n,), or a number for all
         p, l and u. Bounds may be infinite.
     epsilon : array or number, default=0
@@ -75,13 +75,13 @@ def box_qp(
         Positive semi-definite M, for m blocks of variables: everything above is then of shape (m, n) and t of shape
         (m,), each block has its equality, and the quadratic term is :math:`\tfrac12 \sum_{jk} M_{jk} x_j^\top K x_k`.
     start : array, optional
-        A point to begin with, for instance the solution of a similar problem. It is moved into the boxes.
+        A starting point, for instance the solution of a similar problem. It is moved into the boxes.
     tol : float, default=1e-6
-        Stop when the duality gap is at most this part of the objective.
+        Stop when the duality gap is at most this fraction of the objective.
     max_iter : int, default=100000000
-        Steps at most, each of two variables.
+        Largest number of steps, each of which changes two variables.
     cache_size : float, default=500.0
-        Megabytes for rows of ``K`` that come one by one.
+        Memory in megabytes for rows of ``K`` that are computed one by one.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def box_qp(
 
     Notes
     -----
-    Sequential minimal optimisation [1]_: O(n) for a step, two rows of K.
+    Sequential minimal optimisation [1]_. A step takes O(n) and needs two rows of K.
 
     References
     ----------

@@ -11,7 +11,7 @@ Labels = NDArray[np.intp]
 
 
 def group_square(w: Array, groups: Labels, sigma: float = 1.0) -> float:
-    r"""Value of :math:`\Omega(w) = \frac{\sigma}{2}\|w\|^2 + \frac12\big(\sum_k \|w_k\|\big)^2`.
+    r"""Compute :math:`\Omega(w) = \frac{\sigma}{2}\|w\|^2 + \frac12\big(\sum_k \|w_k\|\big)^2`.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def group_square(w: Array, groups: Labels, sigma: float = 1.0) -> float:
 def group_square_conjugate(
     z: Array, groups: Labels, sigma: float = 1.0, centre: Array | None = None
 ) -> tuple[float, Array]:
-    r"""Value and gradient of the conjugate of :math:`\Omega(w - w_0)` at ``z``, by sorting the lengths of the groups.
+    r"""Compute value and gradient of the conjugate of :math:`\Omega(w - w_0)` at ``z``, by sorting the groups.
 
     With :math:`a_k = \|z_k\|`, the groups whose lengths exceed
     :math:`S = \sum_{j \le \rho} a_{(j)} / (\sigma + \rho)` are in use, :math:`\rho` of them, and

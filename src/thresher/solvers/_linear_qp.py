@@ -26,7 +26,7 @@ def linear_qp(
     tol: float = 1e-6,
     max_iter: int = 10_000,
 ) -> BoxSolution:
-    r"""The problem of :func:`box_qp` for the kernel :math:`K = X X^\top`, which is never made.
+    r"""Solve the problem of :func:`box_qp` for the kernel :math:`K = X X^\top` without computing the matrix.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def linear_qp(
     linear, lower, upper, epsilon, total, start
         As for :func:`box_qp`, with finite bounds.
     tol : float, default=1e-6
-        Stop when the duality gap is at most this part of the objective.
+        Stop when the duality gap is at most this fraction of the objective.
     max_iter : int, default=10000
-        Passes over the rows at most.
+        Largest number of passes over the rows.
 
     Returns
     -------
@@ -46,8 +46,8 @@ def linear_qp(
 
     Notes
     -----
-    Dual coordinate descent [1]_, O(non-zeros) for a pass. The equality couples all variables; it is met by the method
-    of multipliers, in which its square is a constant feature of every row.
+    Dual coordinate descent [1]_; a pass takes O(non-zeros). The equality couples all variables. The method of
+    multipliers enforces it: its square acts as a constant feature of every row.
 
     References
     ----------

@@ -30,7 +30,7 @@ def lasso(
     tol: float = 1e-8,
     max_iter: int = 10_000,
 ) -> Solution:
-    r"""The lasso, and the elastic net: few features, chosen one by one.
+    r"""Solve the lasso or the elastic net.
 
     .. math:: \min_{w, b}\ \frac1n \sum_i \ell(x_i^\top w + b, y_i) + \alpha \|w\|_1 + \frac{\kappa}{2} \|w\|^2
 
@@ -47,7 +47,7 @@ def lasso(
     loss : {"squared_hinge", "logistic", "squared", "huber"}, default="squared"
         :math:`\ell`; the squared loss is half the square.
     epsilon : float, default=0.1
-        With ``loss="huber"``, larger errors than this count by their size, not its square.
+        With ``loss="huber"``, errors above this size cost linearly instead of quadratically.
     l2_weight : float, default=0.0
         Strength of the l2 penalty (:math:`\kappa`).
     fit_intercept : bool, default=True
@@ -57,8 +57,8 @@ def lasso(
     tol : float, default=1e-8
         Stop when the duality gap is at most ``tol * max(1, objective)``.
     max_iter : int, default=10000
-        Passes over the weights at most. A pass visits the weights that may matter; all others are looked at now and
-        then.
+        Largest number of passes over the weights. A pass visits the weights that may be nonzero; the others are checked
+        from time to time.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def lasso(
 
     Notes
     -----
-    Each round takes the weights in use and those that the gradient pulls hardest, and improves them by proximal Newton
+    Each round takes the nonzero weights and those with the largest gradients, and improves them by proximal Newton
     steps [2]_: coordinate descent on a quadratic model of the losses, with Anderson acceleration [3]_, then a line
-    search. The duality gap ends the search, and rules out columns that cannot matter [4]_.
+    search. The duality gap is the stopping criterion, and excludes columns whose weight is 0 in the solution [4]_.
 
     References
     ----------
@@ -109,13 +109,13 @@ def group_lasso(
     tol: float = 1e-8,
     max_iter: int = 10_000,
 ) -> Solution:
-    r"""The group lasso, and with ``l1_weight`` the sparse group lasso: features that come and go together.
+    r"""Solve the group lasso or, with ``l1_weight``, the sparse group lasso.
 
     .. math:: \min_{w, b}\ \frac1n \sum_i \ell(x_i^\top w + b, y_i)
               + \alpha \sum_g \big( \sqrt{d_g}\, \|w_g\| + r \|w_g\|_1 \big)
 
-    Groups that overlap are taken in the latent form: every group has weights of its own, the model is their sum, and
-    the features chosen are a union of groups.
+    Overlapping groups have the latent form: every group has weights of its own, the model is their sum, and the
+    features selected are a union of groups.
 
     Parameters
     ----------
@@ -172,15 +172,15 @@ def multi_task(
     tol: float = 1e-8,
     max_iter: int = 10_000,
 ) -> Solution:
-    r"""Several tasks that share features: one row of weights per task, and a penalty on what a feature has in all.
+    r"""Solve several tasks that share features, with a penalty on the weights of each feature over all tasks.
 
     .. math:: \min_{W, b}\ \sum_q \frac{1}{n_q} \sum_i \ell(x_{qi}^\top w_q + b_q, y_{qi}) + \alpha\, \Omega(W)
 
     ============ ========================================= ==================================================
     penalty      :math:`\Omega`, :math:`W_j` of feature j
     ============ ========================================= ==================================================
-    ``"l1"``     :math:`\sum_j \|W_j\|_1`                  every task for itself (iMTFS)
-    ``"l21"``    :math:`\sum_j \|W_j\|_2`                  a feature counts in all tasks or in none (aMTFS)
+    ``"l1"``     :math:`\sum_j \|W_j\|_1`                  every task separately (iMTFS)
+    ``"l21"``    :math:`\sum_j \|W_j\|_2`                  a feature is used in all tasks or none (aMTFS)
     ``"l1_l21"`` :math:`\sum_j \|W_j\|_2 + r \|W_j\|_1`    the same, and sparse within (MTFTS)
     ``"lp1"``    :math:`\sum_j \|W_j\|_p + r \|W_j\|_1`    any :math:`1 < p \le \infty`
     ============ ========================================= ==================================================
@@ -194,7 +194,7 @@ def multi_task(
     penalty : {"l1", "l21", "l1_l21", "lp1"}, default="l21"
         See the table.
     p : float, default=2.0
-        Of ``"lp1"``; ``inf`` is allowed.
+        The exponent of ``"lp1"``; ``inf`` is allowed.
     l1_weight : float, default=0.0
         :math:`r` of ``"l1_l21"`` and ``"lp1"``.
     loss, epsilon, fit_intercept, start, tol, max_iter
@@ -235,7 +235,7 @@ def alpha_max(
     epsilon: float = 0.1,
     fit_intercept: bool = True,
 ) -> float:
-    """The smallest ``alpha`` at which :func:`lasso`, or with ``groups`` :func:`group_lasso`, sets all weights to 0.
+    """Compute the smallest ``alpha`` at which :func:`lasso`, or with ``groups`` :func:`group_lasso`, gives all zeros.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def multi_task_alpha_max(
     epsilon: float = 0.1,
     fit_intercept: bool = True,
 ) -> float:
-    """The smallest ``alpha`` at which :func:`multi_task` sets all weights to 0.
+    """Compute the smallest ``alpha`` at which :func:`multi_task` sets all weights to 0.
 
     Examples
     --------

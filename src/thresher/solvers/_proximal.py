@@ -17,7 +17,7 @@ _TINY = 1e-300
 
 
 def soft_threshold(v: Any, a: Any) -> Array:
-    """The proximal map of ``a |w|_1``: every entry moves by ``a`` towards 0. Here ``a`` broadcasts against ``v``.
+    """Compute the proximal map of ``a |w|_1``: every entry moves by ``a`` towards 0. ``a`` broadcasts against ``v``.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def soft_threshold(v: Any, a: Any) -> Array:
 
 
 def shrink(v: Any, a: Any) -> Array:
-    """The proximal map of ``a |w|_2``: the vector keeps its direction and loses the length ``a``.
+    """Compute the proximal map of ``a |w|_2``: the vector gets shorter by ``a`` and keeps its direction.
 
     Examples
     --------
@@ -46,9 +46,9 @@ def shrink(v: Any, a: Any) -> Array:
 
 
 def prox_linf(v: Any, a: Any) -> Array:
-    """The proximal map of ``a |w|_inf``: the largest entries are cut to one size, so that ``a`` is cut off in all.
+    """Compute the proximal map of ``a |w|_inf``: the largest entries are clipped to one size, by ``a`` in total.
 
-    It is ``v`` less its projection on the l1 ball of radius ``a``; sorted sizes give the height of the cut,
+    It is ``v`` minus its projection on the l1 ball of radius ``a``; the sorted sizes give the size after clipping,
     ``max_k (v_(1) + ... + v_(k) - a) / k``.
 
     Examples
@@ -67,7 +67,7 @@ def prox_linf(v: Any, a: Any) -> Array:
 
 @checked(p=above_one)
 def prox_lp(v: Any, a: Any, p: float) -> Array:
-    """The proximal map of ``a |w|_p``, for ``1 < p < inf``.
+    """Compute the proximal map of ``a |w|_p``, for ``1 < p < inf``.
 
     It is 0 where ``|v|_q <= a`` (``1/p + 1/q = 1``). Elsewhere ``w = s x`` with ``s = |w|_p``, and x in [0, 1] solves::
 

@@ -17,7 +17,7 @@ _part = Rule("a number above 0 and at most 1", lambda v: positive.holds(v) and f
 
 
 class PathSolutions(NamedTuple):
-    """Solutions for falling strengths of a penalty.
+    """Solutions for decreasing strengths of a penalty.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class PathSolutions(NamedTuple):
     objectives : ndarray of shape (n_alphas,)
         The value of each problem.
     gaps : ndarray of shape (n_alphas,)
-        Duality gaps: an objective is at most this much above the smallest there is.
+        Duality gaps: each objective is at most this much above its minimum.
     n_iter : ndarray of int, shape (n_alphas,)
         Passes over the weights.
     converged : ndarray of bool, shape (n_alphas,)
@@ -87,7 +87,7 @@ def penalty_path(
     n_alphas : int, default=30
         The number of strengths if ``alphas`` is not given.
     smallest : float, default=0.01
-        The smallest strength as a part of the largest, if ``alphas`` is not given.
+        The smallest strength as a fraction of the largest, if ``alphas`` is not given.
     groups, l1_weight
         As for :func:`group_lasso`; without groups, every column is one of its own.
     l2_weight, loss, epsilon, fit_intercept, tol, max_iter

@@ -86,7 +86,7 @@ def ard_weights(X: Any, y: Any, *, noise: float = 1e-3, tol: float = 1e-5, max_i
     if not settled:
         warn_of_convergence(
             f"ard_weights: the weights still moved by more than tol={tol:g} in the last of {max_iter} rounds; "
-            "raise max_iter, or be content.",
+            "raise max_iter or tol.",
             stacklevel=2,
         )
     relative = np.full(len(v), np.inf)

@@ -1,4 +1,4 @@
-"""Pegasos in all losses."""
+"""Pegasos for all losses."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RidgeByFeature(SelfTuned):
             raise ValueError(f"{who}: alpha must hold numbers above 0, got {alpha[bad]} for feature {bad}.")
         kept = alpha[np.isfinite(alpha)]
         if not len(kept):
-            raise ValueError(f"{who}: alpha must be finite for one feature at least, got inf for all of them.")
+            raise ValueError(f"{who}: alpha must be finite for at least one feature, got inf for all of them.")
         return np.append(1.0 / alpha, 1.0 / kept.mean())  # the constant is penalised like the average feature
 
 

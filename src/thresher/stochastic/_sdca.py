@@ -164,7 +164,7 @@ class SparseSDCAClassifier(SolvedClassifier):
                 except FloatingPointError:
                     scale = "" if are_scaled(rows.values) else "scale the features to about 1, or "
                     raise FloatingPointError(
-                        f"{type(self).__name__}: the weights outgrew floating point; {scale}raise alpha."
+                        f"{type(self).__name__}: the weights overflowed; {scale}raise alpha."
                     ) from None
         best = Optimum(ascent.weights, ascent.gap, n_iter)
         if ascent.gap <= self.tol or n_iter == self.max_iter:
@@ -196,11 +196,11 @@ class SparseSDCAClassifier(SolvedClassifier):
         if self.dual_gap_ > self.tol:
             warn_of_convergence(
                 f"{who}: the duality gap is {self.dual_gap_:.2g} after {self.n_iter_} passes, above tol={self.tol:g}; "
-                "scale the features, raise max_iter or alpha, or be content with less.",
+                "scale the features, raise max_iter or alpha, or raise tol.",
                 stacklevel=3,
             )
         if not self.support_.size:
             warn_of_convergence(
-                f"{who}: no feature is in use, all weights are 0; a smaller alpha keeps more of them.",
+                f"{who}: all weights are 0, so no feature is in use; a smaller alpha keeps more features.",
                 stacklevel=3,
             )

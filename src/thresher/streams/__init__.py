@@ -1,11 +1,11 @@
-"""Rows from files: whole into memory, or batch by batch when they do not fit.
+"""Reading rows from files, at once or in batches.
 
 =================================  =====================================================================
 :func:`open_stream`                files as batches of rows, memory bounded by the batch
 :func:`read_svmlight`              a whole svmlight file as a CSR array and its targets
 :func:`write_svmlight`             rows and targets as svmlight text
 :class:`Batch`, :class:`Stream`    rows with their place in a file, and the stream that yields them
-:class:`Position`                  a place in a stream, to go on from
+:class:`Position`                  a place in a stream, to continue from
 :func:`has_target`                 the rows whose target is not missing
 :class:`Table`, :class:`Text`      rows with column names, and columns of text
 =================================  =====================================================================

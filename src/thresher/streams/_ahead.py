@@ -32,8 +32,8 @@ _at_work: dict[_Worker, None] = {}  # in the order in which they began
 
 
 def ahead(items: Iterator[T], depth: int) -> Iterator[T]:
-    """The same items in the same order, up to `depth` of them made before they are asked for. An error comes out where
-    the item would have come. Closing the iterator stops the thread and closes `items`."""
+    """The same items in the same order, up to `depth` of them made before they are asked for. An error is raised
+    where the item would have been returned. Closing the iterator stops the thread and closes `items`."""
     queue: Queue[tuple[T | None, BaseException | None, bool]] = Queue(depth)
 
     def put(entry: tuple[T | None, BaseException | None, bool]) -> None:

@@ -58,7 +58,7 @@ class ArrowColumns:
         if kind is None:
             raise ValueError(
                 f"{self.file}: column {name!r} is of type {arrow_type}, which holds neither numbers, dates nor text; "
-                "name it in drop."
+                "add it to drop."
             )
         return kind
 

@@ -33,7 +33,7 @@ class ArrowSource(ArrowRows):
             else:
                 with _opened(self.path) as (_, reader):
                     schema = reader.schema
-            list(schema.names)  # fails if they are no UTF-8
+            list(schema.names)  # fails if they are not UTF-8
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{self.path.name}: not a readable {self._kind} file ({in_words(error)}).") from None
         return schema
@@ -61,7 +61,7 @@ class ArrowSource(ArrowRows):
     def _arrow(self, columns: list[str], skip: int) -> Iterator[tuple[int, Any, int]]:
         row = 0
         with _opened(self.path) as (file, reader):
-            n_batches = getattr(reader, "num_record_batches", None)  # a stream does not tell
+            n_batches = getattr(reader, "num_record_batches", None)  # unknown for a stream
             numbered = reader if n_batches is None else map(reader.get_batch, range(n_batches))
             for i, chunk in enumerate(numbered, start=1):
                 place = file.tell() if n_batches is None else self.n_bytes * i // n_batches
@@ -77,7 +77,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
     """An IPC file or stream, whichever it is, and its reader."""
     import pyarrow.ipc
 
-    with pyarrow.OSFile(str(path)) as file:  # a map would end the process if somebody cut the file short
+    with pyarrow.OSFile(str(path)) as file:  # a map would crash the process if the file were truncated
         has_footer = file.read(6) == b"ARROW1"
         file.seek(0)
         yield file, (pyarrow.ipc.open_file if has_footer else pyarrow.ipc.open_stream)(file)

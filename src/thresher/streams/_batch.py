@@ -21,7 +21,7 @@ class Position(NamedTuple):
     offset, line : int
         Byte of the (decompressed) text and line, counted from 1; for tables and documents, rows.
     skip : int
-        Rows behind `offset` that a shuffled block has already given.
+        Rows after `offset` that a shuffled block has already yielded.
     """
 
     n_pass: int
@@ -41,7 +41,7 @@ class Batch:
         The features: a CSR array from svmlight and Vowpal Wabbit, a table from files with column names or text,
         otherwise an array.
     y : ndarray of shape (n_rows,) or None
-        The targets: numbers, or an object array of text. None where the file has none. A missing number is NaN, a
+        The targets: numbers, or an object array of text. None if the file has none. A missing number is NaN, a
         missing text is empty; see :func:`has_target`.
     path : Path
         The file.
@@ -50,7 +50,7 @@ class Batch:
     position : Position
         Where the next batch begins.
     weight : ndarray of shape (n_rows,) or None
-        The importance of each row; None if all are 1. A row of weight 0 is to be predicted, not to be learned from.
+        The importance of each row; None if all are 1. Rows of weight 0 are predicted, but not learned from.
     """
 
     X: Any
@@ -68,7 +68,7 @@ class Batch:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     def present(self) -> Batch:
-        """Return the batch without its rows of weight 0, which nothing is to be learned from."""
+        """Return the batch without its rows of weight 0, which are not learned from."""
         return self if self.weight is None or self.weight.all() else self._some(self.weight > 0)
 
     def labelled(self) -> Batch:
@@ -82,7 +82,7 @@ class Batch:
 
 
 def has_target(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark the targets that are there: a missing number is NaN, a missing text is empty.
+    """Return a mask of the targets that are not missing: a missing number is NaN, a missing text is empty.
 
     Parameters
     ----------

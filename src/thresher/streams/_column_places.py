@@ -118,7 +118,7 @@ def by_options(columns: ColumnNames, options: ReadOptions, readings: Mapping[str
 
 
 def checked_layout(layout: Any) -> dict[str, Any]:
-    """Return a layout with all its entries; it may come from a file that anybody wrote."""
+    """Return a layout with all its entries; it may come from an untrusted file."""
     if not _names_columns(layout):
         raise ValueError("open_stream: layout must be the layout() of another stream of tables.")
     n, with_target = len(layout["columns"]), layout["target"] is not None

@@ -131,7 +131,7 @@ class TextBytes:
 
 
 def _placed(path: Path, file: FileIO, decode: Callable[[FileIO], Iterator[bytes]]) -> Iterator[tuple[bytes, int]]:
-    """Blocks of text, each with the place in the compressed file; one sentence reports damage."""
+    """Blocks of text, each with the place in the compressed file; damage raises an error of one sentence."""
     try:
         for block in decode(file):
             if block:

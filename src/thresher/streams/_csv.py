@@ -117,7 +117,7 @@ def _sniffed(text: memoryview, complete: bool) -> str:
 
 
 def _is_marked(field: str, comma: str) -> bool:
-    """Whether a field is no plain number, but has digits and marks and no letter: 1.234,50 or 31.12.2024."""
+    """Whether a field is not a plain number, but has digits and marks and no letter: 1.234,50 or 31.12.2024."""
     digits = any(map(str.isdigit, field)) and not any(map(str.isalpha, field))
     return digits and (_MARKED.search(field) is not None or (comma != "" and comma in field))
 
@@ -125,9 +125,9 @@ def _is_marked(field: str, comma: str) -> bool:
 def has_names(found: CsvHead, target: Any = None) -> bool:
     """Whether the first row looks like names and not like one more row.
 
-    The name of the target among its fields says yes, and so do numbers that count columns or years. Any other number
-    says no. A word above a column of numbers says yes. Where all is text, names are short, none is empty, all are
-    different, and none of them comes again in its own column.
+    It does if one of its fields is the name of the target, if its numbers count columns or years, or if it has a word
+    above a column of numbers. It does not if it has any other number. If all is text, names are short, not empty,
+    different, and do not occur again in their own columns.
     """
     if isinstance(target, str) and target in found.first:
         return True
@@ -316,7 +316,7 @@ class CsvFormat(TextFormat):
         except ValueError as refusal:
             if ": expected a number" not in str(refusal) or not self._may_choose:
                 raise
-            raise ValueError(f"{str(refusal)[:-1]}; if this column holds words, name it in text_columns.") from None
+            raise ValueError(f"{str(refusal)[:-1]}; if this column holds text, name it in text_columns.") from None
         return Parsed((targets, values, texts), len(values), consumed, lines, skipped)
 
     def join(self, pieces: Sequence[Parsed]) -> tuple[Table | NDArray[Any], NDArray[Any] | None]:

@@ -1,4 +1,4 @@
-"""A folder of texts: each sub-folder is a class, each file in it a document."""
+"""A folder of texts: each subfolder is a class, each file in it a document."""
 
 from __future__ import annotations
 
@@ -18,23 +18,22 @@ _LOOKED_AT, _START = 20, 1 << 12  # files at the beginning, and bytes of each
 
 
 class DocumentSource(RowSource):
-    """Documents in a fixed mixed order: sub-folders one after the other would show a learner one class at a time.
+    """Documents in a fixed shuffled order: subfolders one after the other would show a learner one class at a time.
 
-    Hidden files are passed over. A folder without sub-folders holds documents without labels, in the order of their
-    names.
+    Hidden files are ignored. A folder without subfolders holds documents without labels, in the order of their names.
     """
 
     columns = feature_names = ["text"]
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
-            raise ValueError(f"{path.name}: documents are read from a folder with a sub-folder for each class.")
+            raise ValueError(f"{path.name}: documents are read from a folder with a subfolder for each class.")
         self.path = path
         folders = [entry for entry in _visible(path) if entry.is_dir()]
         self._labelled = bool(folders)
         files = [file for folder in folders or [path] for file in _visible(folder) if file.is_file()]
         if not files:
-            raise ValueError(f"{path.name}: the folder holds no documents (files in one sub-folder per class).")
+            raise ValueError(f"{path.name}: the folder holds no documents (files in one subfolder per class).")
         order = np.random.default_rng(0).permutation(len(files)) if self._labelled else np.arange(len(files))
         self.files = [files[i] for i in order]
         for file in self.files[:_LOOKED_AT]:  # before hours of work; each is looked at again when it is read

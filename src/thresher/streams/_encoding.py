@@ -26,7 +26,7 @@ def is_encoding(name: object) -> bool:
 
 
 def find_encoding(file: str, head: bytes, complete: bool) -> str:
-    """The encoding of a text that begins in this way; one that cannot be told is refused."""
+    """The encoding of a text that begins in this way; raises an error if it cannot be detected."""
     if head.startswith(codecs.BOM_UTF8):
         return "utf-8"
     if (utf16 := utf16_of(head)) is not None:
@@ -85,7 +85,7 @@ def recode(file: str, text: bytes, encoding: str, complete: bool) -> bytes:
 def recoded(
     file: str, blocks: Iterator[tuple[bytes, int]], encoding: str, complete: bool = True
 ) -> Iterator[tuple[bytes, int]]:
-    """Blocks of a text in UTF-8, each with its place in the file. A byte that says nothing is refused."""
+    """Blocks of a text in UTF-8, each with its place in the file. A byte that cannot be decoded is refused."""
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
         for block, place in blocks:

@@ -103,14 +103,14 @@ def version_of(path: PathLike) -> Any:
 
     For a file on this machine, its size and a checksum of all its bytes; beyond a gigabyte, of some blocks and the time
     of its last change. For a folder, the same of all its documents and their names. For a URL, the version that its
-    file system reports. None for a file that does not exist, and the URL itself where nobody answers.
+    file system reports. None for a file that does not exist, and the URL itself if its server does not answer.
     """
     text = os.fspath(path)
     if is_url(text):
         try:
             system, inside = opened(text)
             return cache_key(text, system.info(inside))
-        except OSError:  # whoever reads it will tell
+        except OSError:  # the reader raises the error
             return text
     if not os.path.exists(text):
         return None
@@ -143,7 +143,7 @@ def _version_of_file(path: str) -> list[int]:
 
 
 def size_of(path: Path) -> int:
-    """Bytes on disk. A file that cannot hold rows is refused, long before it is its turn."""
+    """Bytes on disk. A file that cannot hold rows is refused now, not when it is its turn."""
     if path.is_dir():
         return DocumentSource(path).n_bytes
     if format_by_name(path) != "excel":
@@ -152,7 +152,7 @@ def size_of(path: Path) -> int:
 
 
 def expanded(paths: Sequence[Path]) -> tuple[list[Path], tuple[Partition, ...]]:
-    """The same files, a folder of tables replaced by its files, and the columns that its sub-folders add."""
+    """The same files, a folder of tables replaced by its files, and the columns that its subfolders add."""
     files: list[Path] = []
     partitions: set[tuple[Partition, ...]] = set()
     for path in paths:
@@ -183,7 +183,7 @@ def format_by_name(path: Path) -> Format | None:
 
 
 def format_by_content(path: Path, head: Callable[[], Head]) -> Format:
-    """The format of a file whose name does not tell it. What is no text may be a spreadsheet."""
+    """The format of a file whose name does not show it. A binary file may be a spreadsheet."""
     try:
         return format_by_head(path.name, head())
     except ValueError:
@@ -220,7 +220,7 @@ def check_same_features(path: Path, kind: Format, layout: dict[str, Any]) -> Non
     before = "svmlight" if "zero_based" in layout else "vw" if "hashed_columns" in layout else "tables"
     now = kind if kind in ("svmlight", "vw") else "tables"
     if now != before or (kind == "documents" and layout.get("columns") != ["text"]):
-        raise ValueError(f"{path.name}: the format is {kind}, but it is to be read like others that are {before}.")
+        raise ValueError(f"{path.name}: the format is {kind}, but the other files are {before}.")
 
 
 def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None) -> RowSource:

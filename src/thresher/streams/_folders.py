@@ -1,4 +1,4 @@
-"""Folders of data: what is in one, and the columns that the names of its sub-folders add (``year=2024/``)."""
+"""Folders of data: what is in one, and the columns that the names of its subfolders add (``year=2024/``)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 def parts_of(folder: Path, format_by_name: Callable[[Path], str | None]) -> list[Path] | None:
     """The files of one table that a folder holds, in natural order, without hidden ones and marks such as ``_SUCCESS``;
-    None if its files are no tables, and may be documents."""
+    None if its files are not tables, but perhaps documents."""
     below = (path for path in folder.rglob("*") if path.is_file())
     files = [file for file in below if not any(part[:1] in "._" for part in file.relative_to(folder).parts)]
     kinds = Counter(format_by_name(file) for file in files)
@@ -39,7 +39,7 @@ def parts_of(folder: Path, format_by_name: Callable[[Path], str | None]) -> list
 
 
 def partitions_of(folder: Path, files: Sequence[Path]) -> tuple[Partition, ...]:
-    """The columns that sub-folders of the form ``key=value`` add, with their kinds."""
+    """The columns that subfolders of the form ``key=value`` add, with their kinds."""
     found = [dict(_values(file.relative_to(folder))) for file in files]
     if any(set(values) != set(found[0]) for values in found):
         raise ValueError(f"{folder.name}: all files must lie below the same keys (key=value), but they do not.")

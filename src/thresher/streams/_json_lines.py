@@ -29,7 +29,7 @@ class JsonFormat(TextFormat):
         text = head.text.removeprefix(b"\xef\xbb\xbf")
         self.start = len(head.text) - len(text)
         if text.lstrip()[:1] != b"{":
-            raise ValueError(f"{name}: JSON lines hold one object on each line, but the first line is none.")
+            raise ValueError(f"{name}: JSON lines hold one object on each line, but the first line is not an object.")
         text = text if head.complete else text[: text.rfind(b"\n") + 1]
         try:
             table = self._read(text, None)
@@ -110,7 +110,7 @@ class JsonFormat(TextFormat):
         if not _is_utf8(text):
             raise pyarrow.ArrowInvalid("Invalid encoding in string.")
         if _may_be_deep(text) and _depth(text) > _DEEPEST:
-            raise pyarrow.ArrowInvalid(f"more than {_DEEPEST} objects or lists within each other")
+            raise pyarrow.ArrowInvalid(f"more than {_DEEPEST} nested objects or lists")
         return pyarrow.json.read_json(
             pyarrow.BufferReader(text),
             pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -131,7 +131,9 @@ class JsonFormat(TextFormat):
         fits, fails, why = 0, len(lines), self._together(lines, schema)
         if why is None:
             single = ((number, self._refusal(line, schema)) for number, line in enumerate(lines) if line.strip())
-            return next(((n, reason) for n, reason in single if reason), (0, "its lines do not fit each other"))
+            return next(
+                ((n, reason) for n, reason in single if reason), (0, "its lines have different types of values")
+            )
         while fails - fits > 1:  # the first line that cannot be read after those above
             middle = (fits + fails) // 2
             reason = self._together(lines[:middle], schema)

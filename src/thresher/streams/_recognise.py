@@ -1,4 +1,4 @@
-"""Files that are no text: spreadsheets, which are read, and everything else, which is refused by what it is."""
+"""Binary files: spreadsheets, which are read, and others, which raise an error that names their type."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_spreadsheet(path: Path) -> bool:
 
 
 def refuse_binary(name: str, head: Head) -> None:
-    """Refuse what is no text, before it is taken for a table."""
+    """Refuse binary content before it is read as a table."""
     if (what := binary_kind(head.text)) is not None:
         raise ValueError(f"{name}: the file is {what}, not a table in a format that can be read.")
 

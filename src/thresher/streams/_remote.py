@@ -1,8 +1,8 @@
-"""Files that are elsewhere, by their URLs: which ones are meant, and a copy of each on this machine.
+"""Remote files by their URLs: expand patterns, and fetch a copy of each file.
 
-fsspec does the talking. A copy is kept in the folder that the environment variable THRESHER_CACHE names, else in one of
-the user's own among the temporary files, under a name made of the URL and of what the file system says of the file's
-version: a file that changes is fetched anew, one that does not is fetched once. Nothing is ever deleted here.
+fsspec transfers the files. Copies are kept in the folder that the environment variable THRESHER_CACHE names, by default
+in a folder of the user among the temporary files. The name of a copy is made of the URL and the version that the file
+system reports, so a file is fetched again only when it has changed. Copies are never deleted.
 """
 
 from __future__ import annotations
@@ -143,12 +143,12 @@ def _check_protocol(url: str, protocol: str) -> None:
         )
         raise ValueError(f"{url} {needs}") from None
     except ValueError:
-        raise ValueError(f"{url}: fsspec knows no {protocol}://.") from None
+        raise ValueError(f"{url}: fsspec does not support {protocol}://.") from None
 
 
 @contextmanager
 def _in_one_sentence(url: str) -> Iterator[None]:
-    """File systems fail with errors of many libraries; users see one sentence."""
+    """Turn errors of many libraries into one sentence."""
     try:
         yield
     except Exception as failure:
@@ -161,7 +161,7 @@ def _in_one_sentence(url: str) -> Iterator[None]:
 
 
 def _is_of_the_network(cause: BaseException) -> bool:
-    """fsspec says that there is no such file also where nobody answers, or where a server would not give it."""
+    """Whether a missing file is a problem of the network: fsspec reports both in the same way."""
     if isinstance(cause, FileNotFoundError) or getattr(cause, "status", None) in (404, 410):
         return False
     return isinstance(cause, OSError) or type(cause).__module__.partition(".")[0] == "aiohttp"
@@ -180,8 +180,8 @@ def cache_key(url: str, known: dict[str, Any]) -> str:
 
 
 def _cache() -> Path:
-    """The folder of copies. One that is named may be shared; among temporary files it must be the user's own, and
-    nobody else's to write into, or others could put rows there."""
+    """The folder of copies. One that the user names may be shared; one among the temporary files must belong to the
+    user, and must not be writable by others, who could change the rows."""
     named = os.environ.get("THRESHER_CACHE")
     if named:
         folder = Path(named)
@@ -191,7 +191,9 @@ def _cache() -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     known = folder.lstat()
     if not stat.S_ISDIR(known.st_mode) or known.st_uid != os.getuid():
-        raise PermissionError(f"{folder}: the folder is another user's; name one of yours by THRESHER_CACHE.")
+        raise PermissionError(f"{folder}: the folder belongs to another user; set THRESHER_CACHE to one of yours.")
     if known.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(f"{folder}: others may write into it; delete it, or name another by THRESHER_CACHE.")
+        raise PermissionError(
+            f"{folder}: other users can write to it; delete it, or set THRESHER_CACHE to another folder."
+        )
     return folder

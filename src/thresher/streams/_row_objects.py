@@ -33,7 +33,7 @@ def peeked(source: Any) -> Any:
 def open_rows(source: Any, options: ReadOptions, layout: dict[str, Any] | None) -> ArrowRows:
     """Open an object that :func:`are_rows` takes for one."""
     path = Path("<batches>" if isinstance(source, (chain, list, tuple)) else f"<{type(source).__name__}>")
-    need_pyarrow(f"{path.name}: a source that is no file")
+    need_pyarrow(f"{path.name}: a source that is not a file")
     source = source.to_native() if hasattr(source, "to_native") else source
     if hasattr(source, "iloc"):
         table = as_arrow(source)
@@ -68,7 +68,7 @@ def _batches(source: Any) -> Iterator[Any]:
 
 
 class ObjectRows(ArrowRows):
-    """Rows of an object. A reader or an iterator gives them once, all else as often as asked."""
+    """Rows of an object. A reader or an iterator yields them once, other objects any number of times."""
 
     fault = "the rows cannot be read"
 
@@ -130,7 +130,8 @@ class ObjectRows(ArrowRows):
             return _batches(self._source)
         if self._was_read:
             raise ValueError(
-                f"{self.path.name}: the rows come once, and were read; open a function that makes them anew, or a file."
+                f"{self.path.name}: these rows can be read only once, and were read already; "
+                "pass a function that returns them again, or a file."
             )
         self._was_read = True
         return self._peeked or _batches(self._source)

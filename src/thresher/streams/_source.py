@@ -96,7 +96,7 @@ _columns = Rule(
     lambda v: isinstance(v, Sequence) and not isinstance(v, str) and all(isinstance(c, (str, int)) for c in v),
 )
 _delimiter = Rule(
-    "one ASCII character that is no part of a number",
+    "one ASCII character that does not occur in numbers",
     lambda v: v is None or (isinstance(v, str) and len(v) == 1 and v.isascii() and v not in '0123456789+-.eE"\r\n\0'),
 )
 _words = Rule(
@@ -180,7 +180,7 @@ class ReadOptions:
         )
 
     def check_width(self, file: str, n_found: int) -> None:
-        """Refuse a table that has not as many features as were asked for."""
+        """Refuse a table that does not have the number of features given by the user."""
         if self.n_features is not None and self.n_features != n_found:
             raise ValueError(f"{file}: n_features={self.n_features}, but the file has {n_found} features.")
 
@@ -189,7 +189,7 @@ MISSING_WORDS = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "n
 
 
 def text_targets(column: TextColumn) -> NDArray[Any]:
-    """Targets that are words. Those that say that there is none, such as a question mark, are empty."""
+    """Targets that are text; markers of missing values, such as a question mark, become empty."""
     words = ["" if word in MISSING_WORDS else word for word in column.to_list()]
     return np.array(words, dtype=object)
 
@@ -237,7 +237,7 @@ class Understood:
 
 
 class RowSource:
-    """One opened file: its features, and, for a table, the names of all its columns and what was found out of them."""
+    """One opened file: its features, and for a table the names of all its columns and how they are read."""
 
     path: Path
     n_bytes: int
@@ -258,12 +258,11 @@ class RowSource:
         self.n_bytes, self._changed_at = now.st_size, now.st_mtime_ns
 
     def check_version(self) -> None:
-        """Refuse a file that was cut short, grew or was written to since it was opened: its rows would be those of no
-        data set."""
+        """Refuse a file that has changed since it was opened, because its rows would be a mixture of two data sets."""
         now = self.path.stat()
         if now.st_size != self.n_bytes:
             sizes = f"had {self.n_bytes:,} bytes when it was opened and has {now.st_size:,} now"
-            raise ValueError(f"{self.path.name}: the file {sizes}; read it when nobody writes to it.")
+            raise ValueError(f"{self.path.name}: the file {sizes}; read it when no program writes to it.")
         if now.st_mtime_ns != self._changed_at:
             raise ValueError(f"{self.path.name}: the file was changed while it was read.")
 
@@ -282,7 +281,7 @@ class RowSource:
     def wrong_position(self, start: Mark) -> ValueError:
         """The error for a position that does not fit."""
         where = f"{self.path.name}: the position {tuple(start)}"
-        return ValueError(f"{where} does not fit this file; it was taken in another one.")
+        return ValueError(f"{where} does not fit this file; it belongs to another one.")
 
 
 class TextSource(RowSource):

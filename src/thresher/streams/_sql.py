@@ -16,7 +16,7 @@ _BEFORE = {"SET", "VARIABLE_SET", "LOAD", "ATTACH", "PRAGMA"}  # what may stand 
 class SqlSource(ArrowRows):
     """A query that is run again for each pass. One thread runs it, so that rows come in the same order each time."""
 
-    resumes = False  # the data may have changed, and nobody would know
+    resumes = False  # the data may change unnoticed
     fault = "the rows cannot be read"
 
     def __init__(

@@ -79,7 +79,9 @@ class Stream:
         self._sizes = [self._sources[0].n_bytes, *(size_of(path) for path in paths[1:])]
         self.n_bytes = sum(self._sizes) * self.max_iter
         if self.max_iter > 1 and not self.repeats:
-            raise ValueError(f"open_stream: max_iter must be 1 for rows that come only once, got {self.max_iter}.")
+            raise ValueError(
+                f"open_stream: max_iter must be 1 for rows that can be read only once, got {self.max_iter}."
+            )
         self.feature_names = self._sources[0].feature_names
         self.columns = self._sources[0].columns
         self.understood = self._sources[0].understood
@@ -276,8 +278,8 @@ def open_stream(
     path : path-like, list of them, data frame, reader, callable or iterable
         A file, a pattern such as ``"day-*.svm.gz"`` (files in natural order: 2 before 10), or a list of files, read one
         after the other. Compressed files (gzip, bzip2, Zstandard) are recognised by their content. A folder of
-        Parquet, CSV or JSON files is one table, to which sub-folders such as ``year=2024`` add columns (in front); a
-        folder of other text files holds documents, one sub-folder per class. URLs that fsspec understands
+        Parquet, CSV or JSON files is one table, to which subfolders such as ``year=2024`` add columns (in front); a
+        folder of other text files holds documents, one subfolder per class. URLs that fsspec understands
         (``"s3://bucket/day-*.svm.gz"``, ``http://``, chains of them) are fetched first, into the folder that the
         environment variable THRESHER_CACHE names, or among the temporary files; a copy is used again until the file
         changes.
@@ -401,7 +403,7 @@ def open_stream(
     )
     check_value("open_stream", "layout", layout, _LAYOUT)
     if (path is None) == (sql is None) or (sql is None and database is not None):
-        raise ValueError("open_stream: either path must be given, or sql (and then perhaps database).")
+        raise ValueError("open_stream: either path or sql must be given, and database only with sql.")
     path = peeked(path)
     if sql is not None or are_rows(path):
         rows = open_rows(path, reading, layout) if sql is None else SqlSource(sql, database, reading, layout)

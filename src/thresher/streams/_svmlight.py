@@ -76,8 +76,8 @@ def read_svmlight(
 ) -> tuple[sparse.csr_array, NDArray[np.float64]]:
     """Read a whole svmlight file.
 
-    The file is memory-mapped and read in one pass. Comments, blank lines and ``qid:`` entries are passed over, and a
-    row may list its columns in any order. For a file that does not fit into memory, see :func:`open_stream`.
+    The file is memory-mapped and read in one pass. Comments, blank lines and ``qid:`` entries are ignored, and a row
+    may list its columns in any order. For a file that does not fit into memory, see :func:`open_stream`.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def read_svmlight(
         A file, which must not be cut short while it is read. Compressed ones (gzip, bzip2, Zstandard) are decompressed
         in memory.
     n_features : int, optional
-        Width of the result; a larger index is refused. By default the largest column of the file decides.
+        Number of columns; a larger index raises an error. By default it is the largest index in the file.
     dtype : float64 or float32
         Type of the values. Targets are always float64.
     zero_based : bool
@@ -94,7 +94,7 @@ def read_svmlight(
     Returns
     -------
     X : scipy.sparse.csr_array of shape (n_rows, n_features)
-        Columns sorted and unique in each row, ``int32`` where they fit.
+        Columns sorted and unique in each row, ``int32`` if they fit.
     y : ndarray of shape (n_rows,)
 
     Raises
@@ -148,7 +148,7 @@ def write_svmlight(path: PathLike | IO[bytes], X: Any, y: ArrayLike, *, zero_bas
     Parameters
     ----------
     path : path-like or binary file
-        The file to write; an existing one is replaced, an open one is written to where it stands.
+        The file to write. An existing file is replaced; an open file is written to at its current position.
     X : array-like or sparse array of shape (n_rows, n_features)
         Zeros of a dense array are left out; those stored in a sparse one are written.
     y : array-like of shape (n_rows,)

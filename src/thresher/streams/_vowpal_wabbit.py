@@ -99,9 +99,9 @@ def looks_like_vw(text: bytes) -> bool:
     """Whether the first lines are those of Vowpal Wabbit, and not those of a table with ``|`` between its fields.
 
     Each line must be well-formed, with a label that does not touch the bar, with a feature, and with at most one
-    namespace without a name. Tables that pass are told by their contents: in Vowpal Wabbit's text most lines have
-    features with values, or the same few namespaces come in all lines, or one text of any number of words follows each
-    label.
+    namespace without a name. Tables that meet this are recognised by their contents: in Vowpal Wabbit's text, most
+    lines have features with values, or all lines have the same few namespaces, or one text of any number of words
+    follows each label.
     """
     if len(text) > _BYTES_TO_LOOK_AT and (cut := text.rfind(b"\n", 0, _BYTES_TO_LOOK_AT)) > 0:
         text = text[:cut]

@@ -2,12 +2,12 @@
 
 =========================  ============================================================================================
 :func:`look`               the task, classes, width and order of a stream, from its first rows
-:func:`train`              learn from a stream; killed and resumed, it ends in the same model, bit for bit
+:func:`train`              train on a stream; a killed and resumed run gives the same model, bit for bit
 :func:`evaluate`           predictions of a model for a stream that it has not learned from
 :func:`predict_in_folds`   predictions for each row by a model that has not seen it: cross-validation
 :func:`read_all`           a stream, or an even sample of it, in memory
 :func:`rows_to_learn`      the rows of a stream that a model can learn from: those with a target
-:func:`merge_models`       one model from several that learned apart
+:func:`merge_models`       merge models that were trained separately
 :func:`profile`            kinds, ranges and missing values of the columns, classes, and warnings
 =========================  ============================================================================================
 """

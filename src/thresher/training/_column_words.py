@@ -35,7 +35,7 @@ def kind_in_words(reading: ColumnReading, n_distinct: int | None) -> str:
 def use_in_words(reading: ColumnReading, note: str, is_target: bool) -> str:
     """Describe how a column is used: ``years, month, weekday`` or ``left out: it counts the rows``."""
     if reading.kind == "drop":
-        return "left out, as asked for"
+        return "left out, as requested"
     if reading.kind == "identifier":
         return f"left out: {note}" if note else "left out"
     uses = {

@@ -15,7 +15,7 @@ _MOST_NAMES = 10_000
 def name_hashed_columns(model: Any, stream: Stream) -> None:
     """Keep the names of the features that matter most in the record of a model, if they are hashed in the stream.
 
-    The first files are looked through once more, because names of all columns would be larger than most models.
+    The first files are read once more, because the names of all columns would be larger than most models.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Columns that alone predict the target nearly perfectly, as those do that were written down after it."""
+"""Columns that predict the target nearly perfectly on their own, because they were recorded after it."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Look(CountsUnlabelled):
         return self.y is not None and n > _FEW and (self.labels is None or 2 * len(self.labels) > n)
 
     def check_classes(self, file: str, target: Any = None) -> list[Any]:
-        """Return the classes; targets that are no classes are refused. `file` and `target` are named in the refusal."""
+        """Return the classes; raise an error that names `file` and `target` if the targets are not classes."""
         column = "the target" if target is None else f"the target {target!r}"
         if self.y is not None and not len(self.y):
             raise without_targets(file, target)

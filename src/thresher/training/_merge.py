@@ -12,21 +12,22 @@ from ._predictions import learner_of
 
 
 def merge_models(models: Sequence[Any], start: Any = None, *, again: bool = False) -> Any:
-    """Merge models that learned apart, each from rows of its own.
+    """Merge models that were trained separately, each on its own rows.
 
-    Sums add up, precisions add up and weigh the means, other weights are averaged by the rows they come from. What the
-    models had in common at the `start` counts once. The result is not that of one pass over all rows, because each
-    learned from its own iterates.
+    Sums and precisions are added, means are weighted by precisions, and other weights are averaged in proportion to the
+    numbers of rows. What the models have in common from the `start` counts once. The result differs from that of one
+    pass over all rows, because each model learned from its own iterates.
 
     Parameters
     ----------
     models : list of estimators
-        Of the same class, parameters and classes. Pipelines must share their transformations.
+        Models of the same type, with the same parameters and classes. Pipelines must have the same fitted transformers.
     start : estimator, optional
-        The model that all of them began with; by default they began with nothing.
+        The model that all of them started from; by default they started from scratch.
     again : bool, default=False
         Whether the start has learned from the same rows before. Adding up the changes of the models would then
-        overshoot: they are averaged instead, those of weights with variances by what each gained in precision.
+        overshoot, so they are averaged instead; weights with variances in proportion to what each model gained in
+        precision.
 
     Returns
     -------
@@ -57,7 +58,7 @@ def _merge_states(merged: Any, learners: list[Any], start: Any, again: bool) -> 
     begin = states[0].blank(merged.n_features_in_ + 1) if start is None else start.state_
     rows = [float(learner.n_samples_seen_ - begin.arrays["tally"][:, 0].max()) for learner in learners]
     if min(rows) < 0 or not sum(rows) > 0:
-        raise ValueError("merge_models: the models must have learned from rows beyond those of the start.")
+        raise ValueError("merge_models: the models must have learned from more rows than the start.")
     some = [i for i, n in enumerate(rows) if n > 0 or states[i].sizes != begin.sizes]  # no rows, no trace
     rule = merged._learner_now()
     merged.state_ = rule.merge(begin, [states[i] for i in some], [rows[i] for i in some], again)
@@ -75,18 +76,18 @@ def _check_mergeable(a: Any, b: Any) -> None:
             _check_same_fit(x, y)
     for name, what in (("classes_", "classes"), ("tasks_", "tasks, in the same order")):
         if not np.array_equal(getattr(steps_a[-1], name, ()), getattr(steps_b[-1], name, ())):
-            raise ValueError(f"merge_models: the models must know the same {what}.")
+            raise ValueError(f"merge_models: the models must have the same {what}.")
     names = [list(getattr(steps[0], "feature_names_in_", ())) for steps in (steps_a, steps_b)]
     n_both = min(map(len, names))
     if names[0][:n_both] != names[1][:n_both]:
-        raise ValueError("merge_models: the models must know their features by the same names, in the same order.")
+        raise ValueError("merge_models: the models must have the same feature names, in the same order.")
 
 
 def _check_same_fit(a: Any, b: Any) -> None:
     if not all(_equal(getattr(a, name, None), getattr(b, name, None)) for name in a._fitted):
         raise ValueError(
-            f"merge_models: the {type(a).__name__} of the models saw different data, so that their columns "
-            "differ; train from one start, or without it."
+            f"merge_models: the {type(a).__name__} of the models saw different data, so their columns "
+            "differ; train all models from one start, or without this step."
         )
 
 

@@ -33,21 +33,21 @@ def predict_in_folds(
     random_state: int = 0,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> HeldOut | None:
-    """Predict each row by a model like this one that learned from the other folds.
+    """Predict each row with a copy of the model that was trained on the other folds.
 
     Parameters
     ----------
     model : classifier, regressor or StreamingPipeline
         Copied, not changed.
     X, y : rows and targets
-        Rows without a target are left out; they are unlabelled rows for a model that knows such.
+        Rows without a target are left out, or used as unlabelled rows by a model that supports them.
     folds : iterable of (rows to learn from, rows to predict), optional
-        By default five, as far as every class has so many rows. A row that several folds would predict is predicted in
-        the first of them. With folds, every row must have a target.
+        By default five, or fewer if a class has fewer rows. A row that is in several test sets is predicted in the
+        first of them. If you pass folds, every row must have a target.
     random_state : int
         Seed of the folds.
     sample_weight : ndarray of shape (n_rows,), optional
-        Weights of the rows, for learning.
+        Weights of the rows in training.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def drop_unlabelled(model: Any, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[A
 
 
 def rows_to_learn(model: Any, X: Any, y: NDArray[Any] | None) -> tuple[Any, NDArray[Any] | None]:
-    """The rows that a model can learn from, of rows whose target may be missing.
+    """Return the rows that a model can learn from, if targets may be missing.
 
     Rows without a target are left out. A model with an ``unlabelled_label`` learns from them as unlabelled rows, and
     a clusterer from all rows.
@@ -103,7 +103,7 @@ def weighted_rows_to_learn(
 def mark_unlabelled(y: NDArray[Any], label: Any) -> NDArray[Any]:
     """Targets in which missing ones are the label of unlabelled rows."""
     if y.dtype.kind == "f" and isinstance(label, str):
-        raise ValueError(f"unlabelled_label must be a number where targets are numbers, got {label!r}.")
+        raise ValueError(f"unlabelled_label must be a number if targets are numbers, got {label!r}.")
     marked = y.copy()
     marked[~has_target(y)] = label if y.dtype.kind == "f" else str(written_label(label))
     return marked

@@ -55,8 +55,8 @@ def profile(data: Any, target: Any = None, *, rows: int | None = None, **stream_
     >>> found.columns[0].span, found.columns[0].missing, found.classes
     ('25 to 47', 0.25, {'no': 90, 'yes': 30})
     >>> print(found.warnings[0].says)
-    Column 'age' alone predicts the target nearly perfectly ('age' errs on 0 % of rows, a guess on 25.0 %); leave it out
-    unless the value is known before the target is
+    Column 'age' alone predicts the target nearly perfectly ('age' is wrong on 0 % of rows, a guess on 25.0 %); leave
+    it out unless the value is known before the target is
     """
     check_value("profile", "rows", rows, none | at_least(1))
     if isinstance(data, Stream) or _are_paths(data):
@@ -66,7 +66,9 @@ def profile(data: Any, target: Any = None, *, rows: int | None = None, **stream_
             raise ValueError("profile: a Stream has its own target; leave out target.")
         return _profile_stream(data, rows)
     if stream_options:
-        raise ValueError(f"profile: {next(iter(stream_options))} is about files and has no meaning for rows in memory.")
+        raise ValueError(
+            f"profile: {next(iter(stream_options))} is for reading files; leave it out for rows in memory."
+        )
     X, y, name = _separated(_as_rows(data), target)
     return profile_rows(X[:rows], y if y is None else y[:rows], target=name)
 
@@ -98,7 +100,9 @@ def _separated(X: Any, target: Any) -> tuple[Any, Any, str | None]:
             raise ValueError(f"profile: target must have one value per row, got shape {y.shape} for {X.shape[0]} rows.")
         return X, y, "target"
     if not isinstance(X, Table):
-        raise ValueError(f"profile: target must be the targets themselves, as rows have no names, got {target!r}.")
+        raise ValueError(
+            f"profile: target must hold the targets, because columns of an array have no names, got {target!r}."
+        )
     names = X.columns
     if target not in (names if isinstance(target, str) else range(-len(names), len(names))):
         raise ValueError(f"profile: target must be a column of the data, got {target!r}.")

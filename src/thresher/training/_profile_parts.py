@@ -1,4 +1,4 @@
-"""The result of a look at data, column by column."""
+"""The profile of data, column by column."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class ColumnProfile:
     ----------
     name : str
     kind : str
-        Number, date, category and so on, in plain words.
+        Number, date, category and so on.
     use : str
-        What becomes of it.
+        How the column is used.
     example : str
     missing : float
         Share of the rows that have no value.
@@ -54,7 +54,7 @@ class ColumnProfile:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Something that was not certain: what was decided, and the option and value that decide otherwise."""
+    """An ambiguity in the data: the decision, and the option and value that change it."""
 
     says: str
     option: tuple[str, str] | None = None
@@ -67,22 +67,22 @@ class Profile:
     Attributes
     ----------
     columns : tuple of ColumnProfile
-        In the order of the file. Of sparse rows, those columns that have the most values.
+        The columns in the order of the file; for sparse rows, those with the most values.
     n_columns : int
-        All columns.
+        Number of all columns.
     n_rows : int
-        Rows from which quartiles, histograms and most warnings are: all that were read, or an even sample of them.
+        Number of rows behind quartiles, histograms and most warnings: all that were read, or an even sample of them.
     n_read, n_estimated : int
-        Rows that were read, and those that there are; an estimate, if not all were read.
+        Number of rows read, and in total; the latter is an estimate if not all were read.
     target : str or None
         The column to predict.
     task : str or None
         ``"classification"`` or ``"regression"``; None without a target.
     classes : dict of str to int
-        Rows of each class, of those that were read.
+        Number of rows of each class, among those read.
     warnings : tuple of DataWarning
     doubts : tuple of Doubt
-        What was not certain when the file was read.
+        Ambiguities found when the file was read.
     text : dict
         Of text files: ``encoding``, ``delimiter`` and ``header``.
     """

@@ -1,4 +1,4 @@
-"""Warnings about data: columns that tell nothing or too much, rows that repeat, targets that are hard to learn."""
+"""Warnings about data: columns without information or with too much, repeated rows, targets that are hard to learn."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ._column_summary import ColumnFigures, Columns
 from ._leaks import Leak, find_leaks
 
 _NEARLY_EMPTY = 0.95  # of the rows have no value
-_FEW_ROWS = 20  # below which neither order nor repetition says anything
+_FEW_ROWS = 20  # below which neither order nor repetition means anything
 _RARE_ROWS, _RARE_SHARE = 10, 0.002  # a class with fewer rows, or a smaller share of them, is very rare
 _REPEATED = 0.01  # of the rows
-_ROOM = 100  # possible different rows for each row, from which on repeated rows are no chance
+_ROOM = 100  # possible different rows per row, from which on repeated rows are not due to chance
 _FAR = 1000  # times the distance between the quartiles
 _WHOLE = 2.0**53  # from here on floating point skips whole numbers
 
 
 @dataclass(frozen=True)
 class DataWarning:
-    """Something about the data that is likely to spoil a model.
+    """A property of the data that is likely to harm a model.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class DataWarning:
         ``leak``, ``constant``, ``empty``, ``nearly_empty``, ``duplicated_columns``, ``range``, ``duplicated_rows``,
         ``wide``, ``sorted``, ``rare_class``, ``one_class`` or ``skipped``.
     says : str
-        What it is, and what to do.
+        A sentence that describes it and says what to do.
     columns : tuple of str
     option : str or None
-        The parameter of :func:`thresher.streams.open_stream` that takes these columns or changes this.
+        The parameter of :func:`thresher.streams.open_stream` that deals with it.
     """
 
     kind: str
@@ -82,7 +82,7 @@ def _leak_warning(leaks: list[Leak], is_class: bool) -> Iterator[DataWarning]:
     if not leaks:
         return
     names, best = [leak.name for leak in leaks], leaks[0]
-    how = f"errs on {percent(best.error)} of rows, a guess on {percent(best.guess)}"
+    how = f"is wrong on {percent(best.error)} of rows, a guess on {percent(best.guess)}"
     if not is_class:
         how = f"explains {percent(1 - best.error)} of the variance"
     who = _named(names, "alone predicts", "each predict")

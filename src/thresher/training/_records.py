@@ -22,15 +22,15 @@ WeightedRows = tuple[Any, NDArray[Any] | None, NDArray[np.float64] | None]
 
 
 def read_all(stream: Stream, max_rows: int | None = None, *, model: Any = None) -> tuple[Any, NDArray[Any] | None]:
-    """The rows of a stream in memory, all of them or an even sample of at least `max_rows`, if there are so many.
+    """Read the rows of a stream into memory: all of them, or an even sample of at least `max_rows`.
 
     Parameters
     ----------
     stream : Stream
     max_rows : int, optional
     model : estimator or StreamingPipeline, optional
-        One that is to learn from the rows: those without a target are left out or, if it has an ``unlabelled_label``,
-        carry that. By default all rows are returned, and a missing target is NaN or an empty text.
+        The model to train: rows without a target are left out or, if the model has an ``unlabelled_label``, get that
+        label. By default all rows are returned, and a missing target is NaN or an empty text.
 
     Returns
     -------
@@ -114,8 +114,8 @@ def _stacked(parts: Sequence[Any]) -> Any:
 
 @dataclass
 class History:
-    """Predict-then-learn measures along a stream, thinned to a few hundred points at rows that do not depend on when
-    anything was stopped or resumed.
+    """Progressive measures along a stream, at a few hundred points that do not depend on when a run was stopped or
+    resumed.
 
     Attributes
     ----------
@@ -124,10 +124,10 @@ class History:
     files : list of dict
         For each file of each pass: ``name``, ``pass``, ``rows``, ``mistakes``, ``loss``, all counted within it.
     positive : str or None
-        The class that the measures look for, if one of two was named.
+        The positive class of the measures, if one was given.
     measures : dict of lists
         ``f1``, ``roc_auc`` and ``average_precision`` of that class so far, at ``rows``; of the first pass only. Each
-        row was scored by the model as it stood before the row's batch. Empty if there are none.
+        row was scored by the model before its batch was learned. Empty if there are no measures.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -159,20 +159,21 @@ class History:
 
 @dataclass
 class HeldOut:
-    """Predictions of rows that a model had not learned from: all, or an even sample of a hundred thousand or more.
+    """Predictions for rows that a model had not learned from: all of them, or an even sample of at least 100,000.
 
     Attributes
     ----------
     name : str
         The origin of the rows, in words: a file's name, or "every row before it was learned".
     y, predicted : ndarray of shape (n,)
-        Labels or values as they were and as they were predicted.
+        True and predicted labels or values.
     scores : ndarray of shape (n,) or (n, n_classes), or None
         Decision values; None for regressors.
     n_rows : int
-        Rows seen; more than ``len(y)`` when only a sample is kept.
+        Number of rows predicted; larger than ``len(y)`` if only a sample is kept.
     probabilities : ndarray of shape (n, n_classes), or None
-        Those of the classes, in the order of the model's ``classes_``; None if the model has no ``predict_proba``.
+        Probabilities of the classes, in the order of the model's ``classes_``; None if the model has no
+        ``predict_proba``.
     """
 
     name: str
@@ -255,7 +256,7 @@ class RareClassMeasures:
         return {"positive": self.name, "cells": cells}
 
     def restore(self, kept: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
         cells = {name: kept["cells"][name] for name in _KINDS}
         if not all(isinstance(cell, float) for each in cells.values() for cell in each):
             raise TypeError("cells are numbers")

@@ -97,13 +97,13 @@ class RunState:
         self._last_save = time.monotonic()
 
     def resume(self, model: Any, stream: Stream) -> Any:
-        """Go on from the checkpoint, if there is one; returns the model to go on with."""
+        """Continue from the checkpoint, if there is one; returns the model to continue with."""
         if self.path is None or not self.path.exists():
             return model
         model, where = load_model(self.path), self.path.name
         kept = getattr(model, "record_", {}).get("training")
         if not isinstance(kept, dict):
-            raise ValueError(f"{where}: a model, but no checkpoint.")
+            raise ValueError(f"{where}: a model, but not a checkpoint.")
         try:
             self._restore(kept, stream, where)
         except (LookupError, TypeError, AttributeError):

@@ -132,7 +132,9 @@ def train(
             f"train: {type(learner_of(model)).__name__} has no partial_fit; use fit with all rows in memory."
         )
     if resume and not stream.resumes:
-        raise ValueError(f"train: resume must be False, because {stream.path.name} may give other rows the next time.")
+        raise ValueError(
+            f"train: resume must be False, because {stream.path.name} may return different rows next time."
+        )
     if classes is None and task_of(model) == "classification":
         classes = _find_classes(stream)
     measures = None if positive is None else RareClassMeasures(positive, classes if classes is not None else ())
@@ -160,7 +162,7 @@ def train(
 
 def _find_classes(stream: Stream) -> list[Any]:
     if not stream.repeats:
-        raise ValueError(f"train: classes must be given, because the rows of {stream.path.name} come only once.")
+        raise ValueError(f"train: classes must be given, because the rows of {stream.path.name} can be read only once.")
     seen = look(stream)
     if seen.y is None:
         raise ValueError(f"{stream.path.name}: training needs a target column.")

@@ -1,4 +1,4 @@
-"""A warning about models that do worse than a guess that looks at no feature: the mean, or the most frequent class."""
+"""A warning about models that do worse than a constant prediction: the mean, or the most frequent class."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def worse_than_guess(held_out: HeldOut, task: str) -> str:
     if len(classes) < 2 or wrong <= least or _finds_classes(y, predicted, classes, counts):
         return ""
     return (
-        f"The model does worse than the most frequent class on held-out rows: it errs on {wrong:.1%}, and always "
-        f"answering {classes[counts.argmax()]!r} would err on {least:.1%}."
+        f"The model does worse than the most frequent class on held-out rows: it is wrong on {wrong:.1%}, and always "
+        f"predicting {classes[counts.argmax()]!r} would be wrong on {least:.1%}."
     )
 
 
@@ -45,8 +45,8 @@ def _distinct(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
 
 
 def _finds_classes(y: NDArray[Any], predicted: NDArray[Any], classes: list[Any], counts: NDArray[np.int64]) -> bool:
-    """Whether rows of a class are found more often than by chance: a model that looks for rare classes errs more often
-    than one that never answers them."""
+    """Whether rows of a class are found more often than by chance: a model that looks for rare classes is wrong more
+    often than one that never predicts them."""
     recalls = np.array([np.mean(predicted[y == label] == label) for label in classes])
     error = np.sqrt(np.sum(recalls * (1 - recalls) / counts)) / len(classes)
     return bool(recalls.mean() - _SURE * error > 1 / len(classes))

@@ -1,18 +1,18 @@
 """Hyper-parameter search with few evaluations, reproducible from a seed.
 
 ==========================================  ========================================================================
-:class:`CoupledAnnealingSearchCV`           an estimator, tuned by cross-validation
-:func:`coupled_annealing`                   any function, by annealing and a simplex
-:func:`directed_search`                     any function, by looking both ways along every coordinate
-:func:`nelder_mead`, :func:`random_search`  any function, by the simplex alone, or at random
+:class:`CoupledAnnealingSearchCV`           tune an estimator by cross-validation
+:func:`coupled_annealing`                   maximise any function by annealing and a simplex
+:func:`directed_search`                     maximise any function along its coordinates
+:func:`nelder_mead`, :func:`random_search`  maximise any function by a simplex, or at random
 :class:`SearchResult`                       the result of these four
 :class:`Log`, :class:`Uniform`,             ranges of a parameter
 :class:`Whole`, :class:`Choice`
 :func:`search_space`                        the ranges that an estimator declares
 :func:`criterion`, ``CRITERIA``             scorers by name
-:func:`sparsity_scorer`                     the same, less a charge for weights in use
+:func:`sparsity_scorer`                     scorers that reward sparse models
 :class:`LabelledKFold`                      folds of partly labelled rows
-:func:`tune_tri_class`                      a 3C-SVM, tuned in stages
+:func:`tune_tri_class`                      tune a 3C-SVM in stages
 :class:`NoveltyKFold`                       folds in which outliers are scored, but not learned from
 ==========================================  ========================================================================
 """

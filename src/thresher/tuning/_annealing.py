@@ -64,7 +64,7 @@ def acceptance(energies: Array, temperature: float) -> Array:
     if math.isinf(worst) or temperature == 0:
         weights = (energies == worst).astype(np.float64)
     else:
-        with np.errstate(over="ignore"):  # far too cold is cold
+        with np.errstate(over="ignore"):  # at a very low temperature, exponents overflow
             weights = np.exp((energies - worst) / temperature)
     return np.asarray(weights / weights.sum())
 
@@ -132,34 +132,33 @@ def coupled_annealing(
 ) -> SearchResult:
     r"""Maximise a function by coupled simulated annealing and, in turn, Nelder and Mead's simplex.
 
-    Several states walk at once, by steps with a long tail, and decide together which of them may get worse for a while:
-    the worst one [1]_, [2]_. After two steps of theirs, a simplex around the best point found makes fifteen, and so in
-    turn; the simplex goes on where it was unless the states found something better. A larger budget only adds to what a
-    smaller one does. Ranges on a logarithmic scale are walked on that scale.
+    Several states make long-tailed random steps in parallel; a coupled rule lets the worst of them accept worse points
+    for a while [1]_, [2]_. After every two annealing steps, a simplex around the best point so far makes fifteen; it
+    continues from its last position unless the states found something better. A search with a larger budget begins like
+    one with a smaller budget. Parameters on a logarithmic scale are searched on that scale.
 
     Parameters
     ----------
     objective : callable
-        Called with a dict of parameters, returns the score, which is maximised. It should return the same for the same
-        parameters.
+        Called with a dict of parameters; returns the score to maximise. It should be deterministic.
     space : dict of str to Log, Uniform, Whole, Choice or list
-        Where to look.
+        The range of each parameter.
     n_evaluations : int, default=100
-        Budget. Points that come again are not evaluated again and not counted.
+        Largest number of evaluations. Repeated points are not evaluated again and do not count.
     max_seconds : float, optional
-        No point is begun that would not be done after so many seconds, by the time that others took.
+        Time limit in seconds: no evaluation is started that would exceed it, judging by the time that others took.
     n_starts : int, default=5
-        States (:math:`m`), at least 2; the points of a step that can be evaluated side by side.
+        Number of states (:math:`m`), at least 2; their points are evaluated in parallel.
     simplex : bool, default=True
-        Whether the simplex has its turns. Annealing has the whole budget otherwise.
+        Whether to alternate with a simplex. If False, annealing uses the whole budget.
     start : dict, optional
-        A first state. The others are spread evenly.
+        The first state. The others are spread evenly.
     random_state : int, RandomState, Generator or None, default=0
         The same seed gives the same search, for any ``n_jobs``.
     n_jobs : int, optional
-        Processes for the points of a step.
+        Number of processes for the points of a step.
     error_score : float or "raise", default=nan
-        The score where the objective raises an exception. A score that is not finite counts as the worst.
+        The score if the objective raises an exception. A score that is not finite counts as the worst.
 
     Returns
     -------

@@ -100,7 +100,7 @@ class Candidates:
         scores = [self._score(fold) for fold in folds]
         used = [n for fold in folds if (n := _n_used(fold)) is not None]
         error = next((fold["fit_error"] for fold in folds if fold["fit_error"] is not None), None)
-        mean = float(np.average(np.array([scores], dtype=np.float64), axis=1)[0])  # to the bit as in cv_results_
+        mean = float(np.average(np.array([scores], dtype=np.float64), axis=1)[0])  # bit for bit as in cv_results_
         if error is None and not math.isfinite(mean):
             error = f"the score is {mean}"
         seconds = sum(fold["fit_time"] + fold["score_time"] for fold in folds)

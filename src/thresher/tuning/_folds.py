@@ -46,20 +46,21 @@ class StratifiedFolds(BaseCrossValidator):  # type: ignore[misc]
 
 
 class LabelledKFold(StratifiedFolds):
-    """Folds of rows some of which have no label: those are learned from in every fold, and never scored.
+    """Folds of partly labelled rows: unlabelled rows are in every training set, and never in a test set.
 
     Labelled rows are divided as by scikit-learn's ``StratifiedKFold``.
 
     Parameters
     ----------
     n_splits : int, default=5
-        At least 2, and no more than the most frequent class has rows. Two classes must have at least two labels each.
+        Number of folds, at least 2 and at most the number of rows of the most frequent class. At least two classes must
+        have two labels each.
     unlabelled_label : label, default=-1
         The value of ``y`` for rows without a label; None if all have one.
     shuffle : bool, default=False
-        Whether to mix the rows of each class first.
+        Whether to shuffle the rows of each class first.
     random_state : int, RandomState or None, default=None
-        For ``shuffle``.
+        Seed of the shuffling.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class LabelledKFold(StratifiedFolds):
         check_params(self, {"unlabelled_label": label | none})
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Rows to learn from and rows to score, for every fold.
+        """Yield the training and test rows of each fold.
 
         Parameters
         ----------
@@ -104,8 +105,8 @@ class LabelledKFold(StratifiedFolds):
         counts = np.sort(np.unique(codes, return_counts=True)[1])
         if len(counts) > 1 and counts[-2] < 2:
             raise ValueError(
-                "LabelledKFold: two classes must have at least 2 labels each, got 1 of all but one; without it "
-                "one class is left to learn."
+                "LabelledKFold: at least two classes must have 2 labels each, got one; otherwise a fold "
+                "leaves only one class to learn."
             )
         for train, test in folds:
             yield np.sort(np.concatenate([train, open_])), test
@@ -114,24 +115,24 @@ class LabelledKFold(StratifiedFolds):
 class NoveltyKFold(StratifiedFolds):
     """Stratified folds of the classes, in which outliers are scored but never learned from.
 
-    The outliers of tomorrow are not those of yesterday. So rows of ``outlier_label`` are left out of all training parts
-    and are scored in every fold: a candidate is judged by the rows of the classes that it gets right and by outliers
-    none of which it has met. Use it to tune ``gamma`` and ``nu`` of :class:`~thresher.novelty.SNDClassifier`, whose
-    ``score`` counts both.
+    Future outliers will differ from known ones. Rows of ``outlier_label`` are therefore left out of all training sets
+    and scored in every fold: a candidate is judged by the rows of the classes that it gets right, and by outliers that
+    it has never seen. Use it to tune ``gamma`` and ``nu`` of :class:`~thresher.novelty.SNDClassifier`, whose ``score``
+    counts both.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Folds, at least 2.
+        Number of folds, at least 2.
     outlier_label : int or str, default=-1
         The label of outliers.
     train_outliers : bool, default=False
-        Learn from outliers, too: those of a fold are then left out and scored like any other class. For a stream of
-        outliers that stays the same.
+        Learn from outliers, too; those of a fold are then left out and scored like any other class. Use this if future
+        outliers will be like the known ones.
     shuffle : bool, default=True
-        Mix the rows of each class first.
+        Whether to shuffle the rows of each class first.
     random_state : int, RandomState or None, default=None
-        Source of the order.
+        Seed of the shuffling.
 
     Examples
     --------
@@ -162,7 +163,7 @@ class NoveltyKFold(StratifiedFolds):
         check_params(self, {"train_outliers": boolean})
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Indices of the rows to learn from and of those to score, for each fold."""
+        """Yield the training and test rows of each fold."""
         if y is None:
             raise ValueError("NoveltyKFold: y must hold labels, got None.")
         labels = np.asarray(y)
@@ -170,7 +171,7 @@ class NoveltyKFold(StratifiedFolds):
         known, outliers = np.flatnonzero(~outside), np.flatnonzero(outside)
         if not len(known):
             raise ValueError(
-                f"NoveltyKFold: y must hold classes beside outlier_label, got only {self.outlier_label!r}."
+                f"NoveltyKFold: y must hold classes besides outlier_label, got only {self.outlier_label!r}."
             )
         rows = np.arange(len(labels)) if self.train_outliers else known
         for train, test in self._divided(rows, labels[rows]):

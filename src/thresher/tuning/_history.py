@@ -1,4 +1,4 @@
-"""A search in a file: one JSON line for each evaluation, so that one that was killed goes on where it stood.
+"""History of a search in a file, one JSON line for each evaluation, from which a killed search continues.
 
 The first line says which search the file belongs to. A line that was cut short by a kill is dropped.
 """
@@ -63,7 +63,7 @@ class HistoryFile:
         if not is_history:
             raise ValueError(f"{self._where}: not a history of a search; name another file.")
         if found.get("format") != FORMAT:
-            raise ValueError(f"{self._where}: format {found.get('format')!r} is not known here, only {FORMAT}.")
+            raise ValueError(f"{self._where}: format {found.get('format')!r} is not supported, only {FORMAT}.")
         expected = json.loads(json.dumps(to_json(self._header)))
         others = [name for name in expected if found.get(name) != expected[name]]
         if others:

@@ -44,7 +44,8 @@ class Criterion:
 
 
 def criterion(name: str) -> Criterion:
-    """A scorer by name, for :class:`CoupledAnnealingSearchCV` or anything of scikit-learn that takes ``scoring``.
+    """Return a scorer by name, for :class:`CoupledAnnealingSearchCV` or anything in scikit-learn that takes
+    ``scoring``.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def criterion(name: str) -> Criterion:
                                     ``estimator.line_fit(X)``, for clusters of any shape
         ==========================  ============================================================================
 
-        Areas are made of ``decision_function`` where there is one, else of ``predict_proba``; labels may be text.
+        Areas use ``decision_function`` if the estimator has it, otherwise ``predict_proba``. Labels may be text.
 
     Returns
     -------
@@ -222,17 +223,18 @@ class SparsityScorer:
 
 
 def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScorer:
-    r"""A scorer that charges for weights in use: :math:`(1 - \kappa)\,\text{score} - \kappa\,\text{nnz}(w) / d` [1]_.
+    r"""Return a scorer that rewards sparsity: :math:`(1 - \kappa)\,\text{score} - \kappa\,\text{nnz}(w) / d` [1]_.
 
     The constant term is not counted. With several classes, all their weights are; with clusters, those of the centres.
 
     Parameters
     ----------
     scoring : str or callable, default="error"
-        A name of :func:`criterion`, else whatever scikit-learn takes as ``scoring``. Greater is better, in units of
-        about 1.
+        A name of :func:`criterion`, or anything that scikit-learn accepts as ``scoring``. Greater is better; scores
+        should be of the order of 1.
     kappa : float, default=0.2
-        The share of the criterion that is sparsity, from 0 to 1. 0.05 is usual for dense data, 0.2 for sparse.
+        Weight of sparsity in the criterion, from 0 to 1. Typical values are 0.05 for dense data and 0.2 for sparse
+        data.
 
     Returns
     -------
@@ -240,10 +242,9 @@ def sparsity_scorer(scoring: Any = "error", kappa: float = 0.2) -> SparsityScore
 
     Notes
     -----
-    Mind small minorities. A model without any weight scores :math:`-(1 - \kappa)` times the share of the minority, so
-    where a tenth of the rows is positive it beats every model that uses more than
-    :math:`(0.1 - \text{error})(1 - \kappa) / \kappa` of its features. Take ``scoring="balanced_error"`` there: an empty
-    model then scores as badly as guessing.
+    Be careful with rare classes. An empty model scores :math:`-(1 - \kappa)` times the share of the minority, so if a
+    tenth of the rows are positive, it beats every model that uses more than :math:`(0.1 - \text{error})(1 - \kappa) /
+    \kappa` of its features. Use ``scoring="balanced_error"`` then: an empty model scores as badly as guessing.
 
     References
     ----------

@@ -90,13 +90,13 @@ def nelder_mead(
     objective, space, n_evaluations, max_seconds, error_score
         As for :func:`coupled_annealing`.
     start : dict, optional
-        First point; the middle of the space unless given.
+        First point; by default the middle of the space.
     size : float, default=0.25
-        Size of the first simplex, as a part of each range.
+        Size of the first simplex, as a fraction of each range.
     tol : float, default=0.005
-        Stop when the simplex is smaller than this part of each range.
+        Stop when the simplex is smaller than this fraction of each range.
     n_jobs : int, optional
-        Processes; only the first simplex and shrinking steps have more than one point to share.
+        Number of processes. Only the first simplex and shrinking steps have several points to evaluate.
 
     Returns
     -------
@@ -161,13 +161,13 @@ def directed_search(
     objective, space, n_evaluations, max_seconds, error_score
         As for :func:`coupled_annealing`.
     start : dict, optional
-        First point; the middle of the space unless given.
+        First point; by default the middle of the space.
     step : float, default=0.25
-        First distance, as a part of each range. Halved whenever nothing better is found.
+        First step, as a fraction of each range. It is halved whenever nothing better is found.
     tol : float, default=0.005
-        Stop when the step is below this part of each range.
+        Stop when the step is below this fraction of each range.
     n_jobs : int, optional
-        Processes for the points of a step, two per parameter.
+        Number of processes for the points of a step, two per parameter.
 
     Returns
     -------

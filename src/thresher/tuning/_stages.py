@@ -69,14 +69,14 @@ def tune_tri_class(
     random_state: Any = 0,
     progress: bool = False,
 ) -> TriClassTuning:
-    """Tune a 3C-SVM step by step, and see whether it is worth it.
+    """Tune a 3C-SVM in three stages, and compare it with simpler machines.
 
     1. ``svm``: ``C`` and the width of the kernel, without unlabelled rows.
-    2. ``universum``: with these, the weight of unlabelled rows and ``epsilon``, all of them taken for irrelevant.
+    2. ``universum``: with these, the weight of unlabelled rows, all treated as irrelevant, and ``epsilon``.
     3. ``tri_class``: with all these, the weight of unlabelled rows once more.
 
     Every stage is a search by cross-validation over :class:`LabelledKFold`, with the same folds, and begins where the
-    one before ended. A few labels tell machines apart only roughly: with 20 of them a score is in steps of 5 %.
+    one before ended. A few labels distinguish machines only roughly: with 20 labels, the resolution of a score is 5 %.
 
     Parameters
     ----------
@@ -84,19 +84,19 @@ def tune_tri_class(
         Scaled rows: all kernels depend on the scale.
     y : array-like of shape (n_samples,)
     estimator : TriClassSVC, optional
-        Sets the kernel, the labels and whatever is not tuned.
+        Defines the kernel, the labels and everything else that is not tuned.
     n_evaluations : int, default=20
-        Candidates in each stage.
+        Number of candidates in each stage.
     n_splits : int, default=5
-        Folds.
+        Number of folds.
     scoring : str, callable or None, default=None
         As in scikit-learn; accuracy by default.
     n_jobs : int, optional
-        Processes.
+        Number of processes.
     random_state : int, RandomState, Generator or None, default=0
         Seed of folds and searches.
     progress : bool, default=False
-        Show a bar for each stage, where standard error is a terminal.
+        Show a progress bar for each stage if standard error is a terminal.
 
     Returns
     -------

@@ -57,14 +57,14 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best parameters of a search, and every evaluation on the way.
+    """The best parameters of a search, and all its evaluations.
 
     Attributes
     ----------
     params : dict
         The parameters with the best score.
     score : float
-        That score; NaN when every evaluation failed.
+        Their score; NaN if every evaluation failed.
     history : list of dict
         Every evaluation in order: ``evaluation`` (counted from 0), ``stage``, ``params``, ``score``, ``n_used``,
         ``seconds`` and ``error`` (None, or why it failed).

@@ -98,7 +98,7 @@ class Adwin:
         return {**kept, "buckets": self._buckets}
 
     def restore(self, kept: dict[str, Any]) -> None:
-        """Go on from what another one remembered."""
+        """Continue from the values of another detector."""
         self.n_seen, self.n_alarms = int(kept["n_seen"]), int(kept["n_alarms"])
         self.last_alarm = None if kept["last_alarm"] is None else int(kept["last_alarm"])
         self._buckets = [[float(value) for value in bucket] for bucket in kept["buckets"]]

@@ -1,4 +1,4 @@
-"""What stands before every page and service: who may ask, how much and how often, and what an answer may do."""
+"""Access control for all pages and services: authentication, rate and size limits, and security headers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _HEADERS: Headers = [
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
 _NAMES = frozenset(name for name, _ in _HEADERS)
-FAILED = "The server failed at this request; its log says why."
+FAILED = "The server failed to answer this request; see its log."
 _SINGLE = frozenset((b"host", b"origin", b"authorization", b"content-length", b"sec-fetch-site"))
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 _IDLE_SECONDS = 30.0
@@ -52,7 +52,7 @@ _log = logging.getLogger("thresher.web")
 
 
 class HttpRefusal(Exception):
-    """An answer that is an error: its status, and the sentence that says what to do."""
+    """An error response: its status, and a sentence that says what to do."""
 
     def __init__(self, status: int, sentence: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         super().__init__(sentence)
@@ -61,7 +61,7 @@ class HttpRefusal(Exception):
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """What one request may hold, and how many there may be."""
+    """Limits on the size and the number of requests."""
 
     max_bytes: int = 64 << 20
     """The longest body."""
@@ -107,7 +107,7 @@ class Guard:
     ----------
     app : ASGI application
     token : str
-        Who has it may ask: in the address of the first visit (``?token=``), which turns it into a cookie, or as
+        Required for all requests: in the address of the first visit (``?token=``), which turns it into a cookie, or as
         ``Authorization: Bearer``.
     hosts : collection of str
         The names and addresses that requests may be for, without ports; ``ANY_ADDRESS`` for all addresses in numbers.
@@ -115,7 +115,7 @@ class Guard:
         The name of the cookie, another one for each port.
     limits : RequestLimits
     is_open : collection of str
-        Paths that anybody may ask for.
+        Paths that need no token.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Guard:
             raise HttpRefusal(421, "This server does not answer for that host name; use the address that it printed.")
         origin = headers.get(b"origin")
         if origin is not None and origin.lower() != scope["scheme"].encode() + b"://" + host.lower():
-            raise HttpRefusal(403, "Pages of other sites may not ask this server; open the address that it printed.")
+            raise HttpRefusal(403, "Pages of other sites may not use this server; open the address that it printed.")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             raise HttpRefusal(403, "Other sites may not link to this server; paste the address that it printed.")
         return headers
@@ -197,14 +197,14 @@ class Guard:
         given = headers.get(b"authorization")
         if given is not None:
             if not hmac.compare_digest(given[:7].lower() + given[7:].strip(), self._bearer):
-                raise HttpRefusal(401, "The token is not that of this server.", [(b"www-authenticate", b"Bearer")])
+                raise HttpRefusal(401, "The token is wrong for this server.", [(b"www-authenticate", b"Bearer")])
             return False
         if scope["path"] in self._is_open:
             return False
         cookies = (part.strip() for part in headers.get(b"cookie", b"").split(b";"))
         if any(hmac.compare_digest(part, self._cookie + self._token) for part in cookies):
             if scope["method"] not in _SAFE and b"origin" not in headers:
-                raise HttpRefusal(403, "A request that changes something must say which page it comes from.")
+                raise HttpRefusal(403, "A request that changes something must have the header Origin.")
             if b"token=" not in scope["query_string"]:
                 return False
         pairs = _query(scope["query_string"])

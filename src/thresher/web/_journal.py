@@ -1,4 +1,4 @@
-"""A journal on disk: what was accepted, in order, before anybody is told so.
+"""A journal on disk of all accepted entries, written before they are acknowledged.
 
 The journal is a folder of segments ``journal-N``, N being the number of the first entry in it. A segment is a row of
 records, one for each group of entries that was written at once: a mark, the length, a checksum of both and one of the
@@ -58,14 +58,14 @@ class Journal:
         number = segments[0][0] if segments else n_known + 1
         for place, (first, path) in enumerate(segments):
             if first != number:
-                raise ValueError(f"{path}: the journal goes on with entry {first}, and {number} is missing.")
+                raise ValueError(f"{path}: the journal continues with entry {first}, and {number} is missing.")
             for entry in _entries(path, is_last=place == len(segments) - 1):
                 if number > n_known:
                     self.n_entries = number
                     yield entry
                 number += 1
         if number <= n_known:
-            raise ValueError(f"{self._folder}: the journal ends before the checkpoint does; it is of another time.")
+            raise ValueError(f"{self._folder}: the journal ends before the checkpoint; restore both from one backup.")
         self.start_segment()
 
     def append(self, entries: Sequence[Any]) -> None:

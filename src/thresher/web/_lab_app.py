@@ -51,11 +51,11 @@ def run_lab(folder: Path, address: ServerAddress, *, opens: bool = True) -> None
     """
     lab = LabFolder(folder)
     for number in LabRuns(lab).go_on():
-        print(f"Run {number} goes on from where it was.", file=sys.stderr)
+        print(f"Run {number} continues where it stopped.", file=sys.stderr)
     show = webbrowser.open if opens else None
     run_server(lab_app(lab), address, what="lab", limits=RequestLimits(max_bytes=MAX_BYTES), on_ready=show)
     if any(run.state == "running" for run in LabRuns(lab)):
-        print("A run is still going on; thresher lab shows it again.", file=sys.stderr)
+        print("A run is still in progress; start thresher lab again to see it.", file=sys.stderr)
 
 
 def lab_app(lab: LabFolder) -> Starlette:
@@ -278,12 +278,12 @@ async def _missing(request: Request, problem: Exception) -> Response:
 
 
 async def _cut_off(request: Request, problem: Exception) -> Response:
-    """For a client that has gone in the middle of a body; nobody may read this."""
+    """For a client that disconnected in the middle of a body; the response may never be read."""
     return JSONResponse({"error": "The body ended too early."}, status_code=400)
 
 
 async def _fail(request: Request, problem: Exception) -> Response:
-    """For an error that nobody expected; the guard writes it to the log."""
+    """For an unexpected error; the guard writes it to the log."""
     return JSONResponse({"error": FAILED}, status_code=500)
 
 

@@ -73,7 +73,7 @@ class LabFolder:
         return _opened(str(path), stat.st_mtime_ns, stat.st_size)
 
     async def add(self, name: str, chunks: AsyncIterable[bytes]) -> str:
-        """Write a file that comes in parts; returns its name, which is a free one like that which was asked for."""
+        """Write a file that arrives in parts; returns its name, a free one similar to the requested name."""
         wanted = safe_name(name)
         with tempfile.NamedTemporaryFile(dir=self.runs, prefix="upload-") as draft:
             async for chunk in chunks:

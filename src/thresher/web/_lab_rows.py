@@ -93,7 +93,7 @@ def _with_changes(row: Any, changes: dict[str, Any]) -> Any:
         elif name in row.number_names:
             numbers[0, row.number_names.index(name)] = _number(name, value, name in row.dates)
         else:
-            raise HttpRefusal(400, f"{name!r} is no column that the model uses.")
+            raise HttpRefusal(400, f"{name!r} is not a column that the model uses.")
     return Table(row.columns, numbers, text, row.dates)
 
 

@@ -110,7 +110,7 @@ class LabRun:
             (self.path / _STOP).touch()
 
     def begin(self) -> None:
-        """Start its process, which holds the lock until it ends; one that was killed goes on from what it kept."""
+        """Start its process, which holds the lock until it ends; one that was killed continues from its evaluations."""
         lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:
@@ -133,7 +133,7 @@ class LabRun:
 
     def delete(self) -> None:
         if self.state == "running":
-            raise HttpRefusal(409, "This run is going on; stop it first.")
+            raise HttpRefusal(409, "This run is in progress; stop it first.")
         shutil.rmtree(self.path)
 
 
@@ -157,7 +157,7 @@ class LabRuns:
     def new(self, job: dict[str, Any], columns: dict[str, str]) -> LabRun:
         """Begin a run of a job."""
         if sum(run.state == "running" for run in self) >= _MOST_AT_ONCE:
-            raise HttpRefusal(409, f"{_MOST_AT_ONCE} runs are going on; stop one of them, or wait.")
+            raise HttpRefusal(409, f"{_MOST_AT_ONCE} runs are in progress; stop one of them, or wait.")
         run = self._place()
         run.evaluations.mkdir()
         if columns:  # JSON is YAML, too
@@ -177,7 +177,7 @@ class LabRuns:
             except FileExistsError:
                 continue
             return run
-        raise HttpRefusal(409, "There are too many runs in the folder; begin with another folder.")
+        raise HttpRefusal(409, "There are too many runs in the folder; start with another folder.")
 
     def go_on(self) -> list[str]:
         """Start the runs again whose process was killed; returns their numbers."""

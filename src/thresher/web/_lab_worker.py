@@ -30,9 +30,7 @@ def main(number: str) -> int:
         run.tell("failed", says=sentence)
         return 2
     except Exception as problem:
-        run.fail(
-            f"Something unexpected happened ({type(problem).__name__}); log.txt in the folder of the run says more."
-        )
+        run.fail(f"Something unexpected happened ({type(problem).__name__}); see log.txt in the folder of the run.")
         run.tell("failed", says=f"unexpected {type(problem).__name__}")
         raise
     return 0
@@ -41,7 +39,7 @@ def main(number: str) -> int:
 def _learn(run: LabRun) -> None:
     job, begin = run.job, time.monotonic()
     if version_of_file(Path(job["file"])) != job["version"]:
-        raise ValueError(f"{job['file']} has changed since this run was begun; begin a new one.")
+        raise ValueError(f"{job['file']} has changed since this run started; start a new one.")
     page = QuestionPage(DataFile(job["file"]), job["typed"], job["left_out"], job["kinds"])
     answers, inside = page.answers, f"{RUNS}/{run.number}"
     answers |= {"model": f"{inside}/{MODEL}", "report": f"{inside}/{REPORT}"}

@@ -17,7 +17,7 @@ from ._row_form import Row
 
 _PAUSES = 19  # times the CPU time of a step of learning, that requests get before the next
 _LONGEST_PAUSE = 100  # times the same, that pass before the next at most
-_QUIET, _CROWDED_QUIET = 0.01, 0.1  # seconds without a prediction, after which nobody is waiting for one
+_QUIET, _CROWDED_QUIET = 0.01, 0.1  # seconds without a prediction, after which none is expected
 _GATHER = 0.005  # seconds that labels wait for others, as long as predictions are asked for
 _MOST_ROWS = 20_000  # that are accepted and not yet learned
 _log = logging.getLogger("thresher.web")
@@ -49,7 +49,7 @@ class LearningLoop:
         self.n_rows_ahead = 0
         self.problem: str | None = None
         self.asked_at = -math.inf
-        """When somebody last asked for a prediction, by ``time.monotonic``."""
+        """When a prediction was last requested, by ``time.monotonic``."""
         self._wake_writer, self._wake_learner = asyncio.Event(), asyncio.Event()
         self._ends = self._all_written = self._starts_segment = False
         self._saved_at, self._pause = time.monotonic(), 0.0
@@ -116,7 +116,7 @@ class LearningLoop:
             try:
                 await self._write([entry for entry, _ in group if entry is not None])
             except (OSError, ValueError) as error:
-                # What is on the disk is not known any more. Predictions go on, and a new start reads it again.
+                # The content of the disk is unknown now. Predictions continue, and a restart reads the journal again.
                 self.problem = f"The journal cannot be written, so nothing more is learned: {_reason(error)}."
                 for _, written in group:
                     if not written.done():
@@ -153,7 +153,7 @@ class LearningLoop:
                     await self._save()
         except Exception as error:
             _log.error("learning has stopped", exc_info=error)
-            self.problem = "Learning has stopped because of an error that the log of the service tells; start it again."
+            self.problem = "Learning has stopped because of an error (see the log of the service); start it again."
 
     async def _apply(self, entry: Any) -> None:
         begin, used = time.monotonic(), time.process_time()

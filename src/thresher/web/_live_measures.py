@@ -79,7 +79,7 @@ class LiveMeasures:
         }
 
     def restore(self, kept: dict[str, Any]) -> None:
-        """Go on from what others remembered."""
+        """Continue from saved values."""
         self.n_rows, self._total, self._scale = int(kept["rows"]), float(kept["total"]), float(kept["scale"])
         self._of_label = Counter({str(label): int(n) for label, n in kept["labels"].items()})
         self._answers = Counter({(str(true), str(said)): int(n) for true, said, n in kept["answers"]})

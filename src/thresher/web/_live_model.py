@@ -100,7 +100,7 @@ class LiveModel:
             if None in given:  # answers that were sent are not computed again
                 answers = predict_with_scores(self.model, X)[0].tolist()
             self.model.partial_fit(self.form.matrix(values, grow=True) if grow else X, y, **grow)
-        except MemoryError:  # another time, it may go well
+        except MemoryError:  # it may succeed next time
             raise
         except Exception as refusal:  # it is refused again when the journal is replayed
             self.n_refused += len(rows)
@@ -135,10 +135,10 @@ class LiveModel:
     def _restore(self) -> None:
         where, kept = str(self._checkpoint), (getattr(self.model, "record_", None) or {}).get("service")
         if not isinstance(kept, dict):
-            raise ValueError(f"{where}: a model, but no checkpoint of a service.")
+            raise ValueError(f"{where}: a model, but not a checkpoint of a service.")
         if kept.get("begun_from") != self._digest:
             raise ValueError(
-                f"{where}: this folder goes on from another model than {self._path.name}; name that one, or another "
+                f"{where}: this folder belongs to another model than {self._path.name}; name that model, or another "
                 "folder."
             )
         try:
@@ -155,11 +155,11 @@ def _check_learns(model: Any) -> None:
     learner = learner_of(model)
     who = type(learner).__name__
     if not hasattr(model, "partial_fit"):
-        raise ValueError(f"--learn needs a model that learns row by row, and {who} does not.")
+        raise ValueError(f"--learn needs a model that learns row by row, which {who} does not.")
     if task_of(model) not in ("classification", "regression") or getattr(model, "task_column", None) is not None:
-        raise ValueError(f"--learn needs a classifier or a regressor of one task, and {who} is none.")
+        raise ValueError(f"--learn needs a classifier or a regressor of one task, which {who} is not.")
     if getattr(model, "classes_", np.array([])).dtype.kind == "S":
-        raise ValueError("--learn needs classes that are text or numbers, and these are bytes.")
+        raise ValueError("--learn needs classes that are text or numbers, but these are bytes.")
 
 
 def _forget_first(kept: OrderedDict[str, Any], most: int) -> None:

@@ -30,7 +30,7 @@ def describe_service(form: RowForm, classes: list[str], learns: bool) -> dict[st
         "/predict": {"post": _operation("Predict one row or several.", predict, with_tables=True)},
         "/explain": {"post": _operation("The parts of the score of each row.", ask)},
         "/measures": {"get": _operation("Progressive measures, and alarms when the loss rises.")},
-        "/health": {"get": {**_operation("Whether the service is well."), "security": []}},
+        "/health": {"get": {**_operation("Whether the service works."), "security": []}},
         "/metrics": {"get": _operation("Metrics in the text form of Prometheus.", answer="text/plain")},
         "/openapi.json": {"get": _operation("This description.")},
     }

@@ -40,7 +40,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_token(path: Path) -> str:
-    """The token in a file that nobody else can read."""
+    """The token in a file that only its owner can read."""
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise PermissionError(f"{path}: other users can read this token; run chmod 600 on the file.")
     with path.open("rb") as file:
@@ -75,7 +75,7 @@ def run_server(
     if not is_loopback(place.host) and place.token_file is None:
         raise ValueError(
             f"--host {place.host} lets other machines reach this {what}; give --token-file FILE with a token that they "
-            "must send, and mind that nothing is encrypted on the way."
+            "must send, and note that nothing is encrypted."
         )
     token = secrets.token_urlsafe(32) if place.token_file is None else read_token(place.token_file)
     listener = _listen(place)
@@ -101,8 +101,8 @@ def run_server(
     )
     if not is_loopback(place.host):
         print(
-            f"Other machines can reach this {what}: whoever has the token may use it, and whoever is in between can "
-            "read everything, the token too. Put a proxy with TLS before it, or use it in a network that you trust.",
+            f"Other machines can reach this {what}: anyone with the token may use it, and anyone on the network path "
+            "can read everything, even the token. Put a proxy with TLS in front of it, or stay in a trusted network.",
             file=sys.stderr,
         )
     shown = f"[{place.host}]" if ":" in place.host else place.host
@@ -120,7 +120,7 @@ def _listen(place: ServerAddress) -> socket.socket:
             place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except socket.gaierror:
-        raise ValueError(f"--host {place.host} is no address of this machine.") from None
+        raise ValueError(f"--host {place.host} is not an address of this machine.") from None
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

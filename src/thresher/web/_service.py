@@ -29,7 +29,7 @@ _JSON = b"application/json"
 
 
 class ServiceOptions(NamedTuple):
-    """What ``thresher serve`` was asked for, beside the model and the address."""
+    """The options of ``thresher serve`` besides the model and the address."""
 
     learn: Path | None = None
     """The folder of the journal and the checkpoint; None if nothing is learned."""
@@ -65,7 +65,7 @@ class ModelService:
     """The ASGI application: predictions, reasons, labels, measures."""
 
     def __init__(self, model_path: Path, options: ServiceOptions, reading: dict[str, Any] | None = None) -> None:
-        journal = None if options.learn is None else Journal(options.learn)  # nobody else uses the folder from here on
+        journal = None if options.learn is None else Journal(options.learn)  # from here on the folder is locked
         self.live = LiveModel(model_path, options.learn, reading)
         self.learning = None if journal is None else LearningLoop(self.live, journal, options.checkpoint_seconds)
         self.predictions = PredictionBatches(self.live)
@@ -114,7 +114,7 @@ class ModelService:
     async def _answer(self, scope: Scope, receive: Receive) -> Any:
         method, handler = self._routes.get(scope["path"], (None, None))
         if handler is None or method is None:
-            raise HttpRefusal(404, f"There is nothing here; the service answers at {', '.join(self._routes)}.")
+            raise HttpRefusal(404, f"There is no such address; the service answers at {', '.join(self._routes)}.")
         if scope["method"] != method and not (scope["method"] == "HEAD" and method == "GET"):
             raise HttpRefusal(405, f"This address takes {method} requests.", [(b"allow", method.encode())])
         kind = next((value for name, value in scope["headers"] if name == b"content-type"), _JSON)
@@ -292,7 +292,7 @@ class _Constant(ValueError):
 
 
 def _no_constant(name: str) -> Any:
-    raise _Constant(f"{name} is no number in JSON; write null for a missing value.")
+    raise _Constant(f"{name} is not a number in JSON; write null for a missing value.")
 
 
 async def _body(receive: Receive) -> bytes:
@@ -312,7 +312,7 @@ def _ids(asked: dict[str, Any], n: int, is_one: bool) -> list[str | None]:
     """The ids of the rows of a request; None where there is none."""
     name = "id" if is_one else "ids"
     if ("ids" if is_one else "id") in asked:
-        raise HttpRefusal(400, "One row or label has an id, a list of them has ids.")
+        raise HttpRefusal(400, "Send id with one row or label, and ids with a list.")
     given = asked.get(name)
     if given is None:
         return [None] * n

@@ -22,12 +22,14 @@ def metrics_text(service: ModelService) -> str:
     live, measures = service.live, service.live.measures.summary()
     text.add("learned_rows_total", "counter", "Rows that were learned.", live.n_learned)
     text.add("refused_rows_total", "counter", "Rows that the learner refused.", live.n_refused)
-    text.add("rows_not_yet_learned", "gauge", "Rows in the journal that wait.", service.learning.n_rows_ahead)
-    text.add("predictions_without_label", "gauge", "Predictions whose label may come.", len(live.waiting))
+    text.add(
+        "rows_not_yet_learned", "gauge", "Rows in the journal that are not learned yet.", service.learning.n_rows_ahead
+    )
+    text.add("predictions_without_label", "gauge", "Predictions that wait for a label.", len(live.waiting))
     text.add("learning_has_stopped", "gauge", "1 if rows are no longer accepted.", int(bool(service.learning.problem)))
     for name in ("error", "rmse"):
         if name in measures:
-            text.add(f"progressive_{name}", "gauge", "Of rows predicted before they were learned.", measures[name])
+            text.add(f"progressive_{name}", "gauge", "Measured on each row before it was learned.", measures[name])
         recent = measures["since_last_change"].get(name)
         if recent is not None:
             text.add(f"recent_{name}", "gauge", "The same since the last change of the data.", recent)

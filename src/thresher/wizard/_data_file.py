@@ -12,7 +12,7 @@ from ..report import columns_as_text, file_in_words, text_in_words
 from ..streams import Stream, open_stream
 from ..training import Look, Profile, look, profile
 
-_BYTES = 1 << 23  # to look at for the targets; the dialogue must not keep anyone waiting
+_BYTES = 1 << 23  # to look at for the targets; the dialogue must respond quickly
 _ASKED = ("leak", "skipped")  # kinds of warnings that are questions of their own
 _USELESS = ("empty", "constant", "duplicated_columns")  # kinds of warnings of columns that are left out by default
 
@@ -57,7 +57,7 @@ class DataFile:
         return self._once("look", target, options, lambda: look(self.stream(target, options), _BYTES))
 
     def words(self, target: str | None, reading: Mapping[str, Any] = {}) -> list[str]:
-        """The columns of words beside the target; none of files that are no tables."""
+        """The text columns besides the target; none for files that are not tables."""
         if not self.is_table:
             return []
         layout = self._once("layout", target, reading, lambda: self.stream(target, reading).layout())

@@ -128,7 +128,7 @@ class AnswerSource(NamedTuple):
 
     ask: Ask
     named: Collection[str] = ()  # questions that are answered by name, also those that are asked on request
-    strict: bool = False  # whether an answer that is not allowed is an error, because nobody is there to correct it
+    strict: bool = False  # whether an answer that is not allowed is an error, because there is no user to correct it
 
 
 @dataclass
@@ -177,14 +177,14 @@ class Dialogue:
         """One question, until its answer is allowed."""
         shown = question.describe(self.answers)
         prompt = _show(shown, _number([*before, question]), self.say)
-        names = {option["name"] for option in shown["options"]}  # labels of the file are no commands
+        names = {option["name"] for option in shown["options"]}  # labels of the file are not commands
         while True:
             text = self.source.ask(question, prompt).strip()
             if text.lower() == BACK and BACK not in names:
                 return _GO_BACK
             if text.lower() == MORE and MORE not in names:
                 self.wants_more = True
-                self.say(paragraph("What else can be set is asked after these questions. Now the answer to this one:"))
+                self.say(paragraph("Further settings come after these questions. Please answer this one first:"))
             elif text == EXPLAIN and EXPLAIN not in names and not self.source.strict:
                 self.say(paragraph(f"{question.explanation} ENTER takes the answer in brackets, `{BACK}` goes back."))
             else:

@@ -35,7 +35,7 @@ KERNELS: list[Option] = [
             "linear": "straight boundaries, whose weights can be read",
             "rbf": "bell-shaped: smooth boundaries of any form",
             "polynomial": "products of columns: curved boundaries",
-            "cosine": "by direction, whatever the size of the values: counts of words",
+            "cosine": "by direction, whatever the size of the values: for word counts",
         }
     ),
 ]
@@ -140,7 +140,7 @@ def losses(answers: DialogueAnswers) -> list[Option]:
 
 def criteria(answers: DialogueAnswers) -> list[Option]:
     task = task_of(answers)
-    about = "errors; those of rare classes count more where they are rare" if task == "classification" else "the first"
+    about = "errors; mistakes on rare classes count more" if task == "classification" else "the first"
     return [automatic(about), *named(CRITERIA[task])]
 
 

@@ -46,7 +46,7 @@ class QuestionPage:
         kinds = {name: kind for name, kind in (kinds or {}).items() if name not in self.left_out}
         for name in (*self.left_out, *kinds):
             if name not in file.columns:
-                raise ValueError(f"{name!r} is no column of the file.")
+                raise ValueError(f"{name!r} is not a column of the file.")
         if wrong := [kind for kind in kinds.values() if kind not in CHOSEN_KINDS]:
             raise ValueError(f"A column can be made {', '.join(CHOSEN_KINDS)}, not {wrong[0]!r}.")
         self.answers = DialogueAnswers(lambda path: file, {"columns": kinds} if kinds else {})

@@ -34,7 +34,7 @@ QUESTIONS: tuple[WizardQuestion, ...] = (
         "columns",
         "Which columns should be left out?",
         "Names between commas. Leave out what will not be known when you predict.",
-        "A number or name that only tells rows apart is left out by itself. A column that is filled in after the "
+        "Columns that only identify rows are left out automatically. A column that is filled in after the "
         "outcome, such as the day of a cancellation, makes a model that is perfect here and useless on new rows.",
         default=_useless,
         options=reply.columns,
@@ -48,7 +48,7 @@ QUESTIONS: tuple[WizardQuestion, ...] = (
         "skip_malformed",
         "columns",
         "choice",
-        "What should become of lines that cannot be read?",
+        "What should happen to lines that cannot be read?",
         lambda answers: reply.n_malformed(answers),
         "Such lines have too many or too few fields, or words where numbers are expected.",
         default=True,

@@ -161,9 +161,9 @@ def check_target(target: str | None, answers: DialogueAnswers) -> None:
     n_labels = None if seen.labels is None else len(seen.labels)
     other = "name another column, or none"
     if seen.is_text and (n_labels is None or seen.hardly_repeats):
-        raise InvalidAnswer(f"{target} is another word in nearly every row, which nothing can predict; {other}.")
+        raise InvalidAnswer(f"{target} is different in nearly every row, so it cannot be predicted; {other}.")
     if n_labels == 1:
-        raise InvalidAnswer(f"{target} is the same in every row, so that there is nothing to learn; {other}.")
+        raise InvalidAnswer(f"{target} is the same in every row, so there is nothing to learn; {other}.")
 
 
 def leaks(answers: DialogueAnswers) -> tuple[str, list[str]]:

@@ -2,8 +2,8 @@
 async function answered(response) {
   const data = await response.json().catch(() => ({}));
   if (response.ok) return data;
-  if (response.status === 401) throw new Error("The lab was started again: open the address that it has printed.");
-  throw new Error(data.error ?? "The lab did not understand this.");
+  if (response.status === 401) throw new Error("The lab has been restarted; open the address that it printed.");
+  throw new Error(data.error ?? "The lab could not answer this request.");
 }
 
 async function ask(path, options) {
@@ -12,7 +12,7 @@ async function ask(path, options) {
     response = await fetch(path, options);
   } catch (problem) {
     if (problem.name === "AbortError") throw problem;
-    throw new Error("The lab does not answer. Start it again with thresher lab; what was learned is kept.");
+    throw new Error("The lab does not answer. Start it again with thresher lab; your runs are saved.");
   }
   return answered(response);
 }
@@ -38,7 +38,7 @@ export function upload(file, tell) {
     const request = new XMLHttpRequest();
     request.open("POST", `/api/files?name=${encodeURIComponent(file.name)}`);
     request.upload.onprogress = (event) => tell(event.total ? event.loaded / event.total : 0);
-    request.onerror = () => reject(new Error("The file could not be sent; it may be too large, or the lab has ended."));
+    request.onerror = () => reject(new Error("The file could not be sent; it may be too large, or the lab has stopped."));
     request.onload = () => {
       let data = {};
       try { data = JSON.parse(request.responseText); } catch { /* the status tells */ }

@@ -10,7 +10,7 @@ const KINDS = {
   category: "category",
   text: "text, word by word",
 };
-const KIND_HELP = "What a column is: numbers are measured, categories are a few values that repeat, text is read word by word. Dates, units and decimal commas are found out.";
+const KIND_HELP = "What a column is: numbers are measured, categories are a few values that repeat, text is read word by word. Dates, units and decimal commas are detected.";
 const TIMES = ["30 s", "2 min", "10 min"];
 
 const key = (file) => `thresher-asked:${file}`;

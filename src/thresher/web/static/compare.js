@@ -15,7 +15,7 @@ export async function compared({ signal, rest }) {
   };
   show(
     h("div", { class: "hero" }, h("h1", null, "Runs side by side"),
-      h("p", { class: "lead" }, "Each was measured on rows that its model had not learned from. Where the ranges overlap much, the difference may be chance.")),
+      h("p", { class: "lead" }, "Each was measured on rows that its model had not learned from. If the ranges overlap a lot, the difference may be chance.")),
     h("section", { class: "card" }, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The runs" }, h("table", { class: "full compare" },
       h("thead", null, h("tr", null, h("td"), runs.map((run) => h("th", { scope: "col" }, h("a", { href: `#/run/${run.number}` }, `Run ${run.number}`))))),
       h("tbody", null,

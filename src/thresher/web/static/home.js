@@ -13,7 +13,7 @@ export async function home({ signal }) {
   show(
     h("div", { class: "hero" },
       h("h1", null, "What would you like to predict?"),
-      h("p", { class: "lead" }, "Add a table with one row per case. The lab looks at every column, tries models on rows that they have not seen, and tells in plain words what it found. Nothing leaves this machine.")),
+      h("p", { class: "lead" }, "Add a table with one row per case. The lab looks at every column, tries models on rows that they have not seen, and explains what it found. Nothing leaves this machine.")),
     dropZone(),
     found.files.length ? filesCard(found.files) : null,
     found.runs.length ? h("section", { class: "card", "aria-labelledby": "runs" }, h("h2", { id: "runs" }, "Runs"), runs) : null,
@@ -25,7 +25,7 @@ export async function home({ signal }) {
 function dropZone() {
   const input = h("input", { type: "file", id: "pick", class: "unseen", onchange: () => add(input.files[0]) });
   const words = h("span", { class: "big" }, "Drop a file here, or choose one");
-  const progress = h("progress", { max: "1", value: 0, hidden: true, "aria-label": "Part of the file that is added" });
+  const progress = h("progress", { max: "1", value: 0, hidden: true, "aria-label": "Progress of the upload" });
   const zone = h("label", { class: "drop card", for: "pick" }, input, words,
     h("span", { class: "note" }, "CSV, Excel, Parquet, JSON and more; it may be compressed."), progress);
   async function add(file) {

@@ -38,7 +38,7 @@ function remove(run) {
 }
 
 function ended(run) {
-  const words = run.state === "failed" ? run.failure : "Its process was ended before it was done. What it has measured is kept, and it can go on from there.";
+  const words = run.state === "failed" ? run.failure : "It was interrupted. Its measurements are saved, and it can continue from there.";
   show(head(run), h("section", { class: "card" },
     h("p", { class: "says" }, words),
     h("p", { class: "buttons" },

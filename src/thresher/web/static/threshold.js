@@ -26,7 +26,7 @@ export function thresholds(panel, run, signal) {
     const called = found.called[at], right = found.found[at], missed = all - right, alarms = called - right;
     slider.setAttribute("aria-valuetext", `${number(found.threshold[at], 3)}: ${count(called)} rows called ${name}`);
     words.textContent = `Above ${number(found.threshold[at], 3)}, ${count(called)} of ${count(total)} rows are called ${name}: ${count(right)} of ${count(all)} are found` +
-      (called ? `, and ${percent(right / called)} of those called so are right.` : ".") + ` The mistakes cost as much as ${number(cost(at))} false alarms; with the threshold in use, ${number(ratio * (all - inUse.found) + inUse.called - inUse.found)}.`;
+      (called ? `, and ${percent(right / called)} of these are right.` : ".") + ` The mistakes cost as much as ${number(cost(at))} false alarms; with the threshold in use, ${number(ratio * (all - inUse.found) + inUse.called - inUse.found)}.`;
     cells.replaceChildren(h("div", { class: "scroll" }, h("table", { class: "matrix" },
       h("thead", null, h("tr", null, h("td", { class: "corner" }), h("th", { scope: "col" }, `called ${name}`), h("th", { scope: "col" }, "not called so"))),
       h("tbody", null,
@@ -39,7 +39,7 @@ export function thresholds(panel, run, signal) {
 
   panel.append(
     h("h2", null, "When is a row called ", name, explained("?", term("score"), "the score")),
-    h("p", { class: "note" }, "These are rows that the model had not learned from. A threshold that is chosen on them does somewhat worse on others."),
+    h("p", { class: "note" }, "These are rows that the model had not learned from. A threshold chosen on them does somewhat worse on others."),
     h("p", { class: "line" }, h("label", null, `A missed ${name} costs as much as `, price, " false alarms"), button),
     slider, words, h("div", { class: "columns" }, cells, plot), h("p", { class: "buttons" }, learn));
   draw();
