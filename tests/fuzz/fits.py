@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-import tempfile
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from words import Finding
+from words import Finding, scratch
 
 from thresher import registry
 from thresher.kernels import RBF, Linear
@@ -98,15 +96,14 @@ def attempt(cls: type[Any], params: dict[str, Any], X: Any, y: Any) -> str:
 
 
 def saved_and_loaded(model: Any, X: Any, before: Any, case: str) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model")
-        try:
-            save_model(model, path)
-        except ValueError as refusal:
-            if "would not load" in str(refusal):
-                raise Finding(f"{case}: {refusal}") from None
-            return "not saved"
-        after = load_model(path).predict(X)
+    path = scratch() / "model"
+    try:
+        save_model(model, path)
+    except ValueError as refusal:
+        if "would not load" in str(refusal):
+            raise Finding(f"{case}: {refusal}") from None
+        return "not saved"
+    after = load_model(path).predict(X)
     if not np.array_equal(before, after):
         raise Finding(f"{case}: the model predicts something else after it was loaded")
     return "works"
