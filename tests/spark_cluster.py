@@ -38,7 +38,7 @@ def session_at(master: str) -> Iterator[Any]:
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
+        patch.setenv("JDK_JAVA_OPTIONS", QUICK_JAVA)
         engine = spark_engine(master)
         assert isinstance(engine, SparkEngine)
         try:
@@ -47,7 +47,7 @@ def session_at(master: str) -> Iterator[Any]:
             engine.close()
 
 
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def standalone(folder: Path, n_workers: int = 2) -> Iterator[str]:
     import pyspark
 
     spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "JDK_JAVA_OPTIONS": _QUICK}
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "JDK_JAVA_OPTIONS": QUICK_JAVA}
     started: list[subprocess.Popen[bytes]] = []
 
     def start(name: str, *words: str) -> None:

@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kills import TARGETS
 from thresher.cli import main
 from thresher.datasets import make_sparse_stream
 from thresher.persistence import load_model
@@ -97,6 +99,15 @@ def test_killed_at_any_moment_and_resumed_it_ends_in_the_same_model(tmp_path, da
         assert model.read_bytes() == whole
         assert not checkpoint.exists()
     assert resumed >= 4  # of the kills, some came after a checkpoint
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_few_of_the_kills_that_go_on_for_hours(target):
+    """``tests/kills.py``, in a process without threads, which it forks."""
+    script = Path(__file__).with_name("kills.py")
+    done = subprocess.run([sys.executable, script, f"{target}=3"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{target}: 3 kills, 0 findings\n"), done.stderr
 
 
 def wait_for(path):

@@ -6,12 +6,14 @@ import copy
 import gc
 import pickle
 import threading
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
+from thresher import registry
 from thresher._engine._turns import _turns
 from thresher.cluster import SparseKMeans
 from thresher.online import AROWClassifier
@@ -55,6 +57,46 @@ def test_copies_learn_on(model, again):
     options = {"classes": [0, 1]} if isinstance(model, AROWClassifier) else {}
     model = clone(model).partial_fit(X, y, **options)
     again(model).partial_fit(X, y, **options)
+
+
+@pytest.mark.parametrize("cls", registry.estimators().values(), ids=lambda cls: cls.__name__)
+def test_several_threads_read_one_model_as_one_would(cls):
+    """Whatever a model computes when it is first asked, all of them are told the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    model = cls()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(X, X[:, 0] if is_regressor(model) else (X[:, 0] > 0).astype(int))
+        except ValueError:
+            pytest.skip("needs more than rows and targets")
+    alone, told = copy.deepcopy(model).predict(X), []
+    begin = threading.Barrier(N_THREADS)
+
+    def ask():
+        begin.wait()
+        told.append(model.predict(X))
+
+    threads = [threading.Thread(target=ask) for _ in range(N_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == N_THREADS
+    assert all(np.array_equal(each, alone) for each in told)
+
+
+def test_models_of_several_threads_do_not_disturb_each_other():
+    X, y = np.random.default_rng(0).normal(size=(3000, 5)), np.arange(3000) % 2
+    alone = AROWClassifier(1.0).partial_fit(X, y, classes=[0, 1])
+    models = [AROWClassifier(1.0) for _ in range(N_THREADS)]
+    threads = [threading.Thread(target=each.partial_fit, args=(X, y), kwargs={"classes": [0, 1]}) for each in models]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(each.coef_.tobytes() == alone.coef_.tobytes() for each in models)
 
 
 def test_a_lock_is_forgotten_with_its_model():

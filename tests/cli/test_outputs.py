@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import stat
@@ -85,6 +86,29 @@ def test_labels_do_not_act_on_a_terminal():
 
     _Terminal(Screen()).write("ham\x1b[2J,é\n")
     assert written == ["ham\\x1b[2J,é\n"]
+
+
+@pytest.mark.parametrize("label", ["=1+1", "=cmd|' /C calc'!A0", "@SUM(A1:A9)", "-1+a()"])
+def test_labels_that_are_formulas_are_written_as_they_are_and_named(tmp_path, monkeypatch, capsys, label):
+    monkeypatch.chdir(tmp_path)
+    with open("rows.csv", "w", newline="") as file:
+        csv.writer(file).writerows(
+            [["a", "b", "kind"], *[[i % 2, i % 3, "ham" if i % 2 else label] for i in range(60)]]
+        )
+    assert main(["train", "rows.csv", "--target", "kind", "--model", "m", "--quiet"]) == 0
+    assert main(["predict", "m", "rows.csv", "-o", "out.csv"]) == 0
+    remark = f"The class {label!r} is a formula to a spreadsheet; import the predictions there as text."
+    assert remark in capsys.readouterr().err
+    with open("out.csv", newline="") as file:
+        assert [row for (row,) in csv.reader(file)] == ["prediction", *[label, "ham"] * 30]
+
+
+def test_numbers_with_a_sign_are_no_formulas(data, capsys):
+    assert main(["predict", "m.thresher", "rows.svm", "-o", "out.csv"]) == 0
+    (data / "rows.csv").write_text("a,kind\n" + "0,-1\n1,+1\n" * 20)
+    assert main(["train", "rows.csv", "--target", "kind", "--model", "m", "--quiet"]) == 0
+    assert main(["predict", "m", "rows.csv", "-o", "out.csv"]) == 0
+    assert "formula" not in capsys.readouterr().err
 
 
 def test_remarks_break_between_words_on_a_terminal(monkeypatch, capsys):

@@ -26,7 +26,7 @@ from lines import lines
 from one_row import one_row
 from readers import reading
 from solving import solving
-from words import Finding
+from words import Finding, scratch
 
 ATTACKS: dict[str, Callable[[int], str]] = {
     **{"models": model_file, "fits": fit, "arrays": array, "lines": lines},
@@ -58,6 +58,7 @@ def run(attack: str, seeds: range, until: float) -> tuple[collections.Counter[st
     """Run cases until the time is over, in a new process wherever one was lost."""
     outcomes: collections.Counter[str] = collections.Counter()
     findings = []
+    scratch()  # of this process, which deletes it at the end
     while seeds and time.monotonic() < until:
         here, there = multiprocessing.Pipe(duplex=False)
         child = multiprocessing.get_context("fork").Process(target=work, args=(attack, seeds, there))

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from fits import ESTIMATORS
 from scipy import sparse
-from words import Finding
+from words import Finding, scratch
 
 from thresher._ensembles import ModelSumClassifier, ModelSumRegressor
 from thresher.dual_averaging import FTRLClassifier
@@ -177,9 +177,9 @@ def model_file(seed: int) -> str:
     content, X = fitted(choose.randrange(among) if choose.random() < 0.8 else among - 1 - choose.randrange(len(OTHERS)))
     if not content:
         return "no model"
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        path = Path(folder, "damaged.thresher")
+        path = scratch() / "damaged.thresher"
         path.write_bytes(changed(content, choose))
         try:
             return try_file(path, X)

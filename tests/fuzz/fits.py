@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import random
-import tempfile
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from words import Finding
+from words import Finding, scratch
 
 from thresher import registry
 from thresher.kernels import RBF, Linear
@@ -70,23 +69,32 @@ def rows(choose: random.Random) -> tuple[Any, Any]:
         return layout(X), choose.choice(labels)
 
 
+def weights(choose: random.Random, n: int) -> Any:
+    """Weights of rows, or none."""
+    some = np.random.default_rng(choose.randrange(1 << 30)).exponential(size=n)
+    sane: list[Any] = [some, np.ones(n), np.arange(n) % 2.0, some * 10.0 ** choose.uniform(-99, 99)]
+    odd: list[Any] = [np.full(n, 1e-300), np.full(n, 1e120), np.where(np.arange(n), 1.0, np.nan), -some, np.zeros(n)]
+    return choose.choice([None] * 9 + sane * 2 + odd + [np.ones(n + 1), np.full(n, "x"), "x"])
+
+
 def fit(seed: int) -> str:
     """One random fit, saved and loaded if it succeeds."""
     choose = random.Random(seed)
     _, cls = choose.choice(ESTIMATORS)
     params = params_of(cls, choose)
     X, y = rows(choose)
-    return attempt(cls, params, X, y)
+    weight = weights(choose, X.shape[0]) if "sample_weight" in inspect.signature(cls.fit).parameters else None
+    return attempt(cls, params, X, y, weight)
 
 
-def attempt(cls: type[Any], params: dict[str, Any], X: Any, y: Any) -> str:
+def attempt(cls: type[Any], params: dict[str, Any], X: Any, y: Any, weight: Any = None) -> str:
     case = f"{cls.__name__}({', '.join(f'{k}={v!r:.40}' for k, v in params.items())}) of {y[:1]!r:.30}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            model = cls(**params).fit(X, y)
-            before = model.predict(X)
+            model = cls(**params).fit(X, y, **({} if weight is None else {"sample_weight": weight}))
+            before = used(model, X, y)
         except (ValueError, TypeError, FloatingPointError, MemoryError) as refusal:
             check_refusal(refusal, cls.__name__, case)
             return "refused"
@@ -97,16 +105,27 @@ def attempt(cls: type[Any], params: dict[str, Any], X: Any, y: Any) -> str:
         return saved_and_loaded(model, X, before, case)
 
 
+def used(model: Any, X: Any, y: Any) -> Any:
+    """The predictions of a model that is asked all that it can be, and perhaps learns the rows once more."""
+    for name in ("decision_function", "predict_proba", "predict_log_proba", "transform"):
+        if hasattr(model, name):
+            getattr(model, name)(X)
+    if hasattr(model, "classes_"):
+        model.score(X, y)
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(X, y)
+    return model.predict(X)
+
+
 def saved_and_loaded(model: Any, X: Any, before: Any, case: str) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model")
-        try:
-            save_model(model, path)
-        except ValueError as refusal:
-            if "would not load" in str(refusal):
-                raise Finding(f"{case}: {refusal}") from None
-            return "not saved"
-        after = load_model(path).predict(X)
+    path = scratch() / "model"
+    try:
+        save_model(model, path)
+    except ValueError as refusal:
+        if "would not load" in str(refusal):
+            raise Finding(f"{case}: {refusal}") from None
+        return "not saved"
+    after = load_model(path).predict(X)
     if not np.array_equal(before, after):
         raise Finding(f"{case}: the model predicts something else after it was loaded")
     return "works"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,59 @@ def test_one_value_that_dwarfs_the_others_leaves_no_plane_without_numbers():
         assert attempt(CLASSES["ProximalPlaneClustering"], {"n_clusters": 5, "random_state": seed}, X, X[:, 0] > 0)
     rows = X[40:52, :3]
     assert attempt(CLASSES["GMKLRegressor"], {}, rows, np.arange(12.0) % 2)
+
+
+ODD_WEIGHTS: list[tuple[str, dict[str, Any], float, float]] = [
+    ("SBCWClassifier", {}, 1.0, 1e-300),
+    ("ASCWClassifier", {"n_costs": 2}, 1.0, 1e-300),
+    ("CSOALClassifier", {"max_iter": 2}, 1e-99, 1e-300),
+    ("LeastSquaresClassifier", {"threshold": "balanced_error"}, 1e-150, 1e99),
+    ("LSSNDClassifier", {"nu": 1e-99}, 1.0, 1e99),
+    ("GroupFOBOSClassifier", {"intercept_scaling": 7}, 1e-150, 150.0),
+]
+
+
+@pytest.mark.parametrize("case", ODD_WEIGHTS, ids=lambda case: f"{case[0]} {case[3]:g}")
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csc_array], ids=["dense", "csc"])
+def test_weights_of_any_size_are_refused_or_learned(case, layout):
+    name, params, scale, weight = case
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    weights = weight * np.random.default_rng(1).uniform(0.5, 2, 60)
+    for n_classes in (2, 3):
+        y = np.array(["a", "b", "c"])[np.clip(np.digitize(X[:, 0], [0, 0.7]), 0, n_classes - 1)]
+        assert attempt(CLASSES[name], params, layout(X * scale), y, weights) in ("works", "refused", "not saved")
+
+
+def test_weights_that_are_as_good_as_0_are_0():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    y, tiny = X[:, 0] > 0, np.where(np.arange(40) % 2, 1.0, 1e-101)
+    a, b = (CLASSES["AROWClassifier"](random_state=0).fit(X, y, sample_weight=w) for w in (tiny, np.round(tiny)))
+    assert a.coef_.tobytes() == b.coef_.tobytes()
+    with pytest.raises(ValueError, match="AROWClassifier"):
+        CLASSES["AROWClassifier"]().fit(X, y, sample_weight=np.full(40, 1e-300))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_pool_whose_covariance_has_no_root_is_refused_when_it_is_learned(seed):
+    """Not when it is saved: on rows of this size, rounding leaves some without one."""
+    X = np.random.default_rng(seed).normal(size=(12, 3)) * 1e8
+    y = np.array(["a", "b", "c"])[np.arange(12) % 3]
+    assert attempt(CLASSES["PoolCWClassifier"], {"random_state": seed}, X, y) in ("works", "refused")
+
+
+ODD_LABELS = [np.array([b"a", b"b"]), np.array([0, 1], dtype=object), np.array([-1e50, 1e99])]
+
+
+@pytest.mark.parametrize("labels", ODD_LABELS, ids=["bytes", "objects", "huge"])
+def test_labels_that_metrics_of_scikit_learn_do_not_take_are_scored(labels):
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    y = labels[(X[:, 0] > 0).astype(int)]
+    model = CLASSES["AROWClassifier"]().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.score(X, y, sample_weight=np.arange(40.0)) == np.average(
+            model.predict(X) == y, weights=np.arange(40)
+        )
 
 
 def test_truth_values_take_any_integer_for_a_word_of_their_own():

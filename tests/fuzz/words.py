@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import linecache
 import re
+import tempfile
 import traceback
+from functools import cache
 from pathlib import Path
 
 import thresher
@@ -15,6 +17,16 @@ LONGEST = 600  # characters of a sentence
 
 class Finding(Exception):
     """Something that must not happen, in words."""
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory()
+
+
+def scratch() -> Path:
+    """A folder for the files of all cases, one after the other: a new one for each would take longer than the case."""
+    return Path(_folder().name)
 
 
 def is_ours(error: BaseException) -> bool:

@@ -53,6 +53,21 @@ def test_a_model_that_does_not_fit_replaces_nothing(folder):
     assert content(folder) == before
 
 
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG], ids=errno.errorcode.get)
+def test_a_disk_or_quota_that_is_full_at_the_last_moment_replaces_nothing(folder, monkeypatch, reason):
+    """Where a quota is on another machine, only the disk's own answer says that nothing more fits."""
+    before, model = content(folder), load_model(folder / "old")
+
+    def full(_):
+        raise OSError(reason, os.strerror(reason))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="nothing was written") as refusal:
+        save_model(model, folder / "old")
+    assert (refusal.value.errno, refusal.value.filename) == (reason, str(folder / "old"))
+    assert content(folder) == before
+
+
 @pytest.mark.parametrize(
     ("command", "output"),
     [

@@ -85,6 +85,19 @@ def test_a_file_that_grows_or_changes_between_passes_is_refused(rows):
         list(stream)
 
 
+def test_a_file_that_another_one_replaces_between_passes_is_refused(rows):
+    """Of the same size and time, so that only the file itself is another one."""
+    other = rows.with_name("other.svm")
+    other.write_text(LINES.replace("3:2", "3:5"))
+    stream = open_stream(rows, max_iter=2)
+    batches = iter(stream)
+    next(batches)
+    os.utime(other, ns=(rows.stat().st_atime_ns, rows.stat().st_mtime_ns))
+    os.replace(other, rows)
+    with pytest.raises(ValueError, match=r"^rows.svm: the file was changed while it was read\.$"):
+        list(batches)
+
+
 def test_an_arrow_file_that_is_cut_short_is_a_sentence_and_no_crash(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     path = tmp_path / "rows.arrow"
@@ -136,6 +149,32 @@ def test_a_folder_of_documents_has_a_version(tmp_path):
     (tmp_path / "ham" / "a.txt").write_text("some words")
     (tmp_path / "ham" / "a.txt").rename(tmp_path / "ham" / "b.txt")
     assert len({str(each) for each in (before, changed, version_of(tmp_path))}) == 3
+
+
+def test_resume_notices_documents_that_were_rewritten(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def write(noun):
+        for label, verb in (("ham", "eats"), ("spam", "sells")):
+            (tmp_path / "mail" / label).mkdir(parents=True, exist_ok=True)
+            for i in range(40):
+                (tmp_path / "mail" / label / f"{i}.txt").write_text(f"{noun} {i} {verb} pills")
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    write("cat")
+    command = ["train", "mail", "--model", "m", "--batch-size", "10", "--checkpoint-seconds", "0", "--max-iter", "3"]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.persistence.save_model", interrupted)  # checkpoints have it by another name
+        assert main([*command, "--quiet"]) == 130
+    assert (tmp_path / "m.checkpoint").exists()
+    write("dog")  # the same names and sizes
+    capsys.readouterr()
+    assert main([*command, "--quiet", "--resume"]) == 2
+    assert "m.checkpoint: this checkpoint was made with files" in capsys.readouterr().err
+    write("cat")
+    assert main([*command, "--quiet", "--resume"]) == 0
 
 
 @pytest.mark.parametrize("place", [100, 20_000, 40_000])

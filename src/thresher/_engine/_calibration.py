@@ -176,7 +176,7 @@ def _curve(at: Array, rows: Array, is_free: bool) -> Curve:
     at, rows, both = at[some], rows[:, some], both[some]
     unit = _median(np.abs(at), both)
     smooth = _logistic(np.arcsinh(at / unit), rows)
-    prior = _EACH / (1 + np.exp(-smooth))
+    prior = _EACH * _share(smooth)
     share = np.clip(_rising((rows[1] + prior) / (both + _EACH), both + _EACH), _SHARPEST, 1 - _SHARPEST)
     rarer = float(rows.sum(axis=1).min())
     trust = rarer / (rarer + _FEW)
@@ -192,6 +192,12 @@ def _median(values: Array, weights: Array) -> float:
     order = np.argsort(values)
     total = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(total, total[-1] / 2)])
+
+
+def _share(log_odds: Array) -> Array:
+    with np.errstate(over="ignore"):  # to shares of 0
+        share: Array = 1 / (1 + np.exp(-log_odds))
+    return share
 
 
 def _logistic(x: Array, rows: Array) -> Array:
@@ -210,11 +216,14 @@ def _logistic(x: Array, rows: Array) -> Array:
 
     paid = loss(a, b)
     for _ in range(_MOST):
-        p = 1 / (1 + np.exp(-(a * x + b)))
+        p = _share(a * x + b)
         slope, curvature = n * (p - target), n * p * (1 - p) + 1e-12
         g = np.array([slope @ x, slope.sum()])
         h = np.array([[curvature @ (x * x), curvature @ x], [curvature @ x, curvature.sum()]]) + 1e-10 * np.eye(2)
-        step, size = np.linalg.solve(h, g), 1.0
+        try:
+            step, size = np.linalg.solve(h, g), 1.0
+        except np.linalg.LinAlgError:  # of huge weights, beside which nothing else counts
+            break
         while (now := loss(a - size * step[0], b - size * step[1])) > paid and size > 1e-6:
             size /= 2
         a, b = a - size * float(step[0]), b - size * float(step[1])

@@ -225,6 +225,8 @@ class Learner:
     def choose(self, state: State) -> None:
         """Read the model of the grid that has done best so far."""
         if self.grid:
+            tally = state.arrays["tally"]
+            np.minimum(tally, np.finfo(float).max, out=tally)  # the loss of a hopeless candidate may be infinite
             paid = self._paid(state)
             state.arrays["reads"][0, 0] = self.best(state)
             state.arrays["loss_shift"][0, 0] += paid - self._paid(state)

@@ -95,7 +95,8 @@ class Tuning(MeasuredUnits):
         """The candidate that has done best lately; of equal ones, that of the least loss."""
         running = self.running(learner, state)
         recent = self._against(learner, state) - state.arrays["older_mark"][:, 0]
-        losses = state.arrays["tally"][:, 2].reshape(learner.n_models, -1).sum(axis=1)
+        with np.errstate(over="ignore"):  # beyond all others
+            losses = state.arrays["tally"][:, 2].reshape(learner.n_models, -1).sum(axis=1)
         order = np.lexsort((losses[running], self._behind(learner, state, running, recent[running])))
         return int(running[order[0]])
 
@@ -112,7 +113,7 @@ class Tuning(MeasuredUnits):
         error = np.sqrt(least + 1)
         distance = (against - least) / error
         close = np.flatnonzero(distance <= 1)
-        n_rows, weight = state.arrays["tally"].sum(axis=0)[[0, 3]]
+        n_rows, weight = state.arrays["tally"][:, [0, 3]].sum(axis=0)
         goes_by_area = learner.judge == "mistakes" and learner.counts_scores and bool(np.isclose(weight, n_rows))
         if not goes_by_area or len(close) == 1:
             return distance

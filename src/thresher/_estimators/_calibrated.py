@@ -26,6 +26,12 @@ N_FOLDS = 5
 ENOUGH = 2_500  # rows that are scored by models that have not seen them
 
 
+def log_of(probabilities: Array) -> Array:
+    """Logarithms, minus infinity for a probability of 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
 class WithProbabilities:
     """A method of classifiers that count scores; the others do not have it."""
 
@@ -132,7 +138,7 @@ class Calibrated(_Counted, Declared):
         """Return the logarithm of the probability of each class; see :meth:`predict_proba`."""
         check_is_fitted(self)
         scores = self._score_table(X)
-        return beside(np.log(self._probabilities_of(on_host(scores))), scores)
+        return beside(log_of(self._probabilities_of(on_host(scores))), scores)
 
     @WithProbabilities
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -246,6 +246,14 @@ class ClassifierContract(PredictorContract):
     _estimator_type: ClassVar[str | None] = "classifier"
     _metric = "accuracy_score"
 
+    def _score(self, y: Any, predictions: Any, sample_weight: Any) -> float:
+        """Labels that metrics of scikit-learn do not take (bytes, objects, huge numbers) are compared here."""
+        y, predictions = np.asarray(on_host(y)), np.asarray(on_host(predictions))
+        odd = y.dtype.kind in "SOf" or predictions.dtype.kind in "SOf"
+        if odd and y.shape == predictions.shape and not any(each is None or each != each for each in y.tolist()):
+            y, predictions = np.ones(len(y), dtype=bool), np.asarray(predictions == y, dtype=bool)
+        return super()._score(y, predictions, sample_weight)
+
 
 class RegressorContract(PredictorContract):
     """Mixin of estimators that predict values."""

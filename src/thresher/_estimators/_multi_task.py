@@ -12,7 +12,7 @@ from .. import _engine, _gate
 from .._engine import Learner, State, Target, TaskTarget, in_turn
 from .._gate import Array
 from ..onepass import Rows
-from ._calibrated import WithProbabilities
+from ._calibrated import WithProbabilities, log_of
 from ._contract import PredictorContract
 from ._coupled import Coupled, CoupledLearner
 from ._linear import LinearRegressor, LinearScores, WeighsClasses
@@ -233,7 +233,7 @@ class MultiTaskClassifier(MultiTask, WeighsClasses, LinearScores):
     @WithProbabilities
     def predict_log_proba(self, X: Any, tasks: Any = None) -> Array:
         """Return the logarithm of the probability of each class; see :meth:`predict_proba`."""
-        return np.log(self._probabilities_of(self._scores(X, tasks)))
+        return log_of(self._probabilities_of(self._scores(X, tasks)))
 
     @WithProbabilities
     def calibrate(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> Self:

@@ -352,7 +352,7 @@ def check_length(values: np.ndarray[Any, Any], n_rows: int, name: str, who: str)
 
 
 def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
-    """Row weights of at least 0, or None when all are 1."""
+    """Row weights of at least 0, or None when all are 1. Those below 1e-100 are 0: their sums would be rounding."""
     if sample_weight is None:
         return None
     weight = float_array(sample_weight, "sample_weight", who)
@@ -366,4 +366,5 @@ def check_weights(sample_weight: Any, n_rows: int, who: str) -> Array | None:
     if not sane.all():
         bad = int(np.flatnonzero(~sane)[0])
         raise ValueError(f"{who}: sample_weight must hold numbers from 0 to 1e100, got {weight[bad]} in row {bad}.")
-    return weight
+    tiny = (weight > 0) & (weight < 1 / HUGE)
+    return np.where(tiny, 0.0, weight) if tiny.any() else weight

@@ -73,6 +73,8 @@ def predict(
     summary = writer.summary()
     if stream.n_skipped:
         screen.remark(f"{stream.n_skipped:,} malformed lines were skipped; they have no prediction.")
+    if formulas := writer.formulas():
+        screen.remark(f"The class {formulas[0]!r} is a formula to a spreadsheet; import the predictions there as text.")
     summary |= {"skipped": stream.n_skipped} | ({} if output is None else {"output": str(output)})
     if as_json:
         screen.result("", summary)
@@ -127,6 +129,17 @@ def checked_record(model: Any) -> dict[str, Any]:
     return good
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # signs that a cell begins with
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 class _PredictionWriter:
     """Writes a row of CSV for each prediction, and compares with the targets where they are known."""
 
@@ -161,6 +174,11 @@ class _PredictionWriter:
         if batch.y is not None and (self._regression or hasattr(self._model, "classes_")):
             measured = batch.row_weights() > 0
             self._compare(predicted[measured], batch.y[measured])
+
+    def formulas(self) -> list[str]:
+        """The classes that a spreadsheet would compute instead of showing them."""
+        words = [str(each) for each in getattr(self._model, "classes_", ()) if isinstance(each, str)]
+        return [each for each in words if each.startswith(_FORMULA) and not _is_number(each)]
 
     def _compare(self, predicted: Any, y: Any) -> None:
         import numpy as np

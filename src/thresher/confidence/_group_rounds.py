@@ -104,7 +104,8 @@ class _Choice:
         self.gram = np.zeros((1, 1))
         self.width, self.n_held = 0.0 if params["squared"] else 1.0, 0
         self._left = squares > 0
-        self._mean, self._spread = prior.of_columns(np.arange(len(squares)))
+        every = np.arange(len(squares))
+        self._mean, self._spread = prior.mean(every), prior.variances(every)
 
     @property
     def ids(self) -> Ids:

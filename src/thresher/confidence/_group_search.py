@@ -29,6 +29,8 @@ class BatchColumns(NamedTuple):
     ids: Ids
     matrix: Any
     """The rows over these columns: an array or a csc_array, in float64."""
+    transposed: Any
+    """The same, its columns as rows."""
     squares: Array
     """The sum of the squares of each column; 0 where only zeros are stored."""
 
@@ -38,12 +40,12 @@ class BatchColumns(NamedTuple):
         if not sparse.issparse(X):
             ids = np.flatnonzero(X.any(axis=0))
             some = np.asarray(X if len(ids) == X.shape[1] else X[:, ids], dtype=np.float64)
-            return cls(ids, some, np.einsum("ij,ij->j", some, some))
+            return cls(ids, some, some.T, np.einsum("ij,ij->j", some, some))
         ids, places = _distinct(X.indices, X.shape[1])
         values = X.data.astype(np.float64)
         some = sparse.csr_array((values, places, X.indptr), shape=(X.shape[0], len(ids))).tocsc()
         squares: Array = np.bincount(places, values**2, len(ids)).astype(np.float64)
-        return cls(ids, some, squares)
+        return cls(ids, some, some.T, squares)
 
     def take(self, places: Ids) -> Array:
         """Some of the columns, dense; in O(their stored values)."""
@@ -76,15 +78,16 @@ class Prior(NamedTuple):
     constant: tuple[float, float] = (0.0, 1.0)
 
     def mean(self, ids: Ids) -> Array:
-        return self.of_columns(ids)[0]
+        return self._of(ids, self.means, 0.0)
 
-    def of_columns(self, ids: Ids) -> tuple[Array, Array]:
-        """Means and variances."""
-        mean, spread, places = np.zeros(len(ids)), np.ones(len(ids)), self.blocks.places(ids)
+    def variances(self, ids: Ids) -> Array:
+        return self._of(ids, self.blocks.variances(), 1.0)
+
+    def _of(self, ids: Ids, values: Array, unknown: float) -> Array:
+        found, places = np.full(len(ids), unknown), self.blocks.places(ids)
         known = places >= 0
-        mean[known] = self.means[places[known]]
-        spread[known] = self.blocks.variances()[places[known]]
-        return mean, spread
+        found[known] = values[places[known]]
+        return found
 
 
 class Group(NamedTuple):
@@ -119,10 +122,11 @@ class GroupSearch:
         self.w0, self.z, self.w = np.zeros(width), np.zeros(width), np.zeros(width)
         self.a = np.full(n, 1.0 / n) if params["printed"] else cost.copy()  # of no feature: all slacks are 1
         self.groups: list[Group] = []
+        self.ends = np.empty(0, np.int64)  # of the columns of each group
         self.objectives: list[float] = []
         self.gap, self.n_iter = 0.0, 0
         self.constant_root = 1.0
-        self._mean, self._spread = prior.of_columns(self.columns.ids)
+        self._mean, self._spread = prior.mean(self.columns.ids), prior.variances(self.columns.ids)
         self._left = self.columns.squares > 0
         self._smoother: Any = None
         if self.free:
@@ -149,11 +153,6 @@ class GroupSearch:
     def n_chosen(self) -> int:
         return sum(len(group.ids) for group in self.groups)
 
-    @property
-    def ends(self) -> Ids:
-        """The end of the columns of each group."""
-        return self.free + np.cumsum([len(group.ids) for group in self.groups], dtype=np.int64)
-
     def weights(self, group: int) -> Array:
         """Whitened weights of a group."""
         return self.w[self._slots(group)]
@@ -168,7 +167,7 @@ class GroupSearch:
         """m_j = s_j^2 Sigma_jj + 2 mu_j s_j of every column, s = sum_i C a_i y_i x_i."""
         scale = 1.0 if self.params["printed"] else self.params["C"]
         pull = scale * self.a * self.lesson.y
-        s: Array = self.columns.matrix.T @ pull
+        s: Array = self.columns.transposed @ pull
         how, C = self.params["score"], self.params["C"]
         if how == "full":
             moved = self._smoothed(pull)
@@ -205,6 +204,7 @@ class GroupSearch:
         z = C * ((self.a * y) @ X)
         if self.params["group_tol"] is not None and self.groups and np.linalg.norm(z) <= self._cut():
             return False
+        self.ends = np.append(self.ends, self.free + self.n_chosen + len(ids))
         self.groups.append(group)
         self._left[columns] = False
         slots = self._slots(-1)

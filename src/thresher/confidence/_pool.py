@@ -100,9 +100,10 @@ class Pool(BatchRule):
                 after, n_updates = _learn(lesson, view, before, cost, params)
         except linalg.LinAlgError:
             raise FloatingPointError from None
-        if not (np.isfinite(after.mean).all() and np.isfinite(after.covariance).all()):
+        after = after.pruned(params["n_pool"])
+        if not (np.isfinite(after.mean).all() and _is_definite(after.covariance)):
             raise FloatingPointError
-        write(state, output, after.pruned(params["n_pool"]), params["n_used"])
+        write(state, output, after, params["n_used"])
         return n_updates
 
     @classmethod
@@ -309,6 +310,14 @@ def _resize(state: State, size: int) -> None:
         state.replace(sizes, {**state.arrays, **blocks})
 
 
+def _is_definite(covariance: Array) -> bool:
+    """Whether a batch can begin with this covariance: whether it has a root."""
+    try:
+        return bool(np.isfinite(np.linalg.cholesky(covariance)).all())
+    except np.linalg.LinAlgError:
+        return False
+
+
 def _sound(pool: Gaussian) -> Gaussian:
     """No weight is less certain than before the first row. Shards may add up to less, where one took out a feature that
     was in the pool before and took it in again."""
@@ -337,5 +346,5 @@ def check_pool(state: State, output: int, n_features: int, n_used: int) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = covariance / root[:, None] / root  # the variances of a file may be as small as numbers can be
     sound = np.isfinite(scaled).all() and (np.abs(scaled - scaled.T) <= 1e-9).all()
-    if not sound or np.linalg.eigvalsh(scaled)[0] <= 0:
+    if not sound or not _is_definite(covariance):
         raise ValueError("PoolCWClassifier: the covariance must be symmetric and positive definite.")

@@ -45,9 +45,7 @@ class CovarianceBlocks(NamedTuple):
 
     def position(self) -> Ids:
         """The place of each feature in its block."""
-        n = len(self.block)
-        first = np.flatnonzero(np.diff(self.block, prepend=-1))
-        return np.arange(n) - np.repeat(first, np.diff(first, append=n))
+        return np.arange(len(self.block)) - np.searchsorted(self.block, self.block)
 
     def places(self, ids: Ids) -> Ids:
         """The places of these features; -1 for those that are not known."""

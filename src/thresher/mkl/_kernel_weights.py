@@ -18,6 +18,7 @@ from .._gate import Array, optimize
 
 _NEWTON = 100
 _INSIDE = 1e-12
+_ROUNDING = 5e-16  # relative: steps no longer than this are errors of rounding
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class Ball:
             power = np.power(x, e - 1)
             step = (line * x + bend * power * x - z) / (line + bend * e * power)
             x = np.maximum(x - step, 0.0)
-            if np.all(step <= 1e-16 * (z if in_theta else x)):
+            if np.all(step <= _ROUNDING * x):
                 break
         return x if in_theta else np.power(x, e)
 

@@ -19,6 +19,7 @@ from ._weight_search import Search
 _LEVEL = 0.7  # tau; the 0.9 and 0.99 of the thesis take several times as many machines, 0.5 more for v near 1
 _MOST_STEPS = 60
 _PRECISION = 0.01  # of the distance between bounds: how far above the level a cut may stay
+_ROUNDING = 1e-15  # relative, of the dual
 _PROVEN = 0.2  # of it: by how much a lower bound must rise for the level to be set anew
 
 
@@ -127,9 +128,11 @@ class Climb(NamedTuple):
 
     def _pays(self, moved: Array) -> bool:
         theta = self.weights.project(self.centre + moved @ self.gains)
-        expected = float(self.slope @ (moved - self.mu))
-        now = _dual(theta, self.centre, moved, self.rise - self.gains @ theta)
-        return expected > 0 and now >= self.value + 1e-4 * expected
+        way, over = moved - self.mu, self.rise - self.gains @ theta
+        expected, gained = float(self.slope @ way), _dual(theta, self.centre, moved, over) - self.value
+        if abs(gained) < _ROUNDING * abs(self.value):  # too little to be told from rounding; slopes tell
+            return expected > 0 and abs(float(over @ way)) < 0.9 * expected
+        return gained >= 1e-4 * expected > 0
 
 
 def _dual(theta: Array, centre: Array, mu: Array, over: Array) -> float:

@@ -255,15 +255,15 @@ class RowSource:
     def note_version(self) -> None:
         """Remember the file as it is now."""
         now = self.path.stat()
-        self.n_bytes, self._changed_at = now.st_size, now.st_mtime_ns
+        self.n_bytes, self._identity = now.st_size, _identity_of(now)
 
     def check_version(self) -> None:
-        """Refuse a file that has changed since it was opened, because its rows would be a mixture of two data sets."""
+        """Refuse a file that was changed or replaced since it was opened: its rows would be a mixture of two data sets."""
         now = self.path.stat()
         if now.st_size != self.n_bytes:
             sizes = f"had {self.n_bytes:,} bytes when it was opened and has {now.st_size:,} now"
             raise ValueError(f"{self.path.name}: the file {sizes}; read it when no program writes to it.")
-        if now.st_mtime_ns != self._changed_at:
+        if _identity_of(now) != self._identity:
             raise ValueError(f"{self.path.name}: the file was changed while it was read.")
 
     def layout(self) -> dict[str, Any]:
@@ -282,6 +282,11 @@ class RowSource:
         """The error for a position that does not fit."""
         where = f"{self.path.name}: the position {tuple(start)}"
         return ValueError(f"{where} does not fit this file; it belongs to another one.")
+
+
+def _identity_of(found: os.stat_result) -> tuple[int, int, int]:
+    """Which file it is, and when it was last written to."""
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 class TextSource(RowSource):
