@@ -2,8 +2,8 @@
 defaults.
 
 ``python -m benchmarks.guard_registry [NAME ...]`` prints a table. One product is the unit, so it reads about the same
-on any machine. A learner that exceeds the common limits fails, unless it is named with limits of its own, which only guard it against
-becoming slower still.
+on any machine. A learner that exceeds the common limits fails, unless it is named with limits of its own, which only
+guard it against becoming slower still.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ CASES |= {
         SparseKMeans(3, alpha=0.01, metric="cosine", init="random", random_state=0), None, ("predict", "transform")
     ),
 }
-COURSES = ("objective_history_", "objectives_", "_objectives/all")  # on the way to the optimum, rounding counts for more
+COURSES = ("objective_history_", "objectives_", "_objectives/all")  # on the way there, rounding counts for more
 INDICES = {
     "cluster_weights_",
     "objective_history_",

@@ -258,7 +258,7 @@ class RowSource:
         self.n_bytes, self._identity = now.st_size, _identity_of(now)
 
     def check_version(self) -> None:
-        """Refuse a file that was changed or replaced since it was opened: its rows would be a mixture of two data sets."""
+        """Refuse a file that was changed or replaced since it was opened: its rows would be a mixture of two files."""
         now = self.path.stat()
         if now.st_size != self.n_bytes:
             sizes = f"had {self.n_bytes:,} bytes when it was opened and has {now.st_size:,} now"
