@@ -104,7 +104,7 @@ def test_outliers_that_nobody_has_seen_are_stood_in_for():
     model = auto(X, y, outlier_label="unknown", n_evaluations=12, cv=2)
     assert detection_rate(MOONS[truth], model.predict(fresh), outlier_label="unknown") > 0.8
     assert "No row is 'unknown'" in explain(model)
-    assert "stand in for them" in explain(model)
+    assert "stand in for outliers" in explain(model)
     assert set(model.record_["auto"]["params"]) >= {"learn__gamma", "learn__coupling"}
 
 
@@ -284,7 +284,7 @@ REFUSED = [
     ({"unlabelled_label": "?", "method": "arow"}, "'triclass', 'universum' with unlabelled_label, got"),
     ({"outlier_label": "?", "method": "lssvc"}, "must be one of 'lssnd', 'pegasossnd', 'snd' with outlier_label, got"),
     ({"unlabelled_label": "?", "kernel": "nystroem"}, "for 'universum', which needs no map, got 'nystroem'."),
-    ({"unlabelled_label": "?", "params": {"unlabelled_label": "?"}}, "unlabelled_label must not be in params where it"),
+    ({"unlabelled_label": "?", "params": {"unlabelled_label": "?"}}, "unlabelled_label is given twice"),
     ({"unlabelled_label": "?", "groups": [[0, 1]]}, "groups and unlabelled_label cannot both be given, because no"),
 ]
 

@@ -451,7 +451,7 @@ def test_rows_that_come_later_join_those_counted():
 def test_models_that_have_scored_no_row_say_so():
     model = AROWClassifier().partial_fit([[1.0, 0.0]], [1], classes=[0, 1], sample_weight=[0.0])
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match="needs scores of rows that were not learned from"):
+    with pytest.raises(AttributeError, match="needs scores of rows that the model has not learned from"):
         model.predict_proba([[1.0, 0.0]])
     model.calibrate([[1.0, 0.0]], [1])
     assert model.predict_proba([[1.0, 0.0]]).shape == (1, 2)

@@ -57,13 +57,13 @@ def test_a_warm_start_in_row_order_is_a_second_pass(cls):
 def test_a_warm_start_refuses_other_classes_tasks_and_columns():
     warm = AROWClassifier(warm_start=True).fit(X, Y)
     weights = warm.coef_.copy()
-    with pytest.raises(ValueError, match=r"y must have the classes of the fit before, \['down', 'up'\]"):
+    with pytest.raises(ValueError, match=r"y must have the classes of the previous fit, \['down', 'up'\]"):
         warm.fit(X, np.where(SCORE > 0, "up", "sideways"))
     with pytest.raises(ValueError, match="X has 5 features"):
         warm.fit(X[:, :5], Y)
     np.testing.assert_array_equal(warm.coef_, weights)
     tasks = MultiTaskRDAClassifier(warm_start=True).fit(X, Y, tasks=np.arange(300) % 2)
-    with pytest.raises(ValueError, match=r"y must have the tasks of the fit before, \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"y must have the tasks of the previous fit, \[0, 1\]"):
         tasks.fit(X, Y, tasks=np.arange(300) % 3)
 
 

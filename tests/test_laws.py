@@ -821,7 +821,7 @@ def test_a_parameter_that_shapes_the_state_cannot_change_under_way():
     model = first_batch(AROWClassifier(), X, y)
     model.set_params(covariance="full")
     for act in (lambda: model.partial_fit(X, y), lambda: model.predict(X), lambda: model.coef_):
-        with pytest.raises(ValueError, match=r"AROWClassifier: a parameter .* was changed"):
+        with pytest.raises(ValueError, match=r"AROWClassifier: a parameter .* has changed"):
             act()
     model.set_params(covariance="diagonal").partial_fit(X, y)
     assert model.set_params(covariance="full").fit(X, y).covariance_.shape[1:] == (X.shape[1], X.shape[1])

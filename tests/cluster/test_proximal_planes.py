@@ -133,7 +133,7 @@ def test_a_push_that_is_too_strong_has_no_minimum():
 def test_a_push_that_is_too_strong_is_halved_until_it_can_be_borne():
     X, _ = flat()
     with pytest.warns(
-        ConvergenceWarning, match=r"C_others was lowered from 6.4 to 0\.\d+, because some cluster lost its"
+        ConvergenceWarning, match=r"C_others was lowered from 6.4 to 0\.\d+, because a cluster lost all its"
     ):
         model = ProximalPlaneClustering(3, C_others=6.4, n_init=1, random_state=0).fit(X)
     halvings = np.log2(6.4 / model.C_others_)

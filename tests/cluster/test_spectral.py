@@ -347,9 +347,7 @@ def test_fewer_codes_than_clusters_are_told(blobs):
     s = linprog(np.ones(60), A_eq=np.vstack([R.T, pairs]), b_eq=np.zeros(6), bounds=(1.0, None)).x
     R *= np.sqrt([0.9, 0.8, 0.7] / (s @ R**2) * s.sum())
     R, s = np.vstack([R, [1.0, 1.0, -1.0]]), np.r_[s, 0.0]  # a row that is absent has no say
-    with pytest.warns(
-        ConvergenceWarning, match=r"only 3 of 4 clusters have rows; take fewer clusters or another gamma"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"only 3 of 4 clusters have rows; use fewer clusters or another gamma"):
         model = KSC(4, "precomputed").fit(1.0 + R @ R.T, sample_weight=s)
     assert_allclose(model.eigenvalues_, [0.9, 0.8, 0.7], atol=1e-8)
     assert model.codebook_.shape == (3, 3)

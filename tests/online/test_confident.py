@@ -311,7 +311,7 @@ def test_a_changed_parameter_of_sop_takes_effect_or_is_refused(problem):
     u, squares = model.state_.arrays["label_sum"][0], model.state_.arrays["square_sum"][0]
     assert_allclose(model.set_params(a=3.0).coef_[0], (u / (3 + squares))[:-1], rtol=1e-12)
     full = learner("sop", "full").fit(X, y)
-    with pytest.raises(ValueError, match=r"SOPClassifier: a parameter .* was changed"):
+    with pytest.raises(ValueError, match=r"SOPClassifier: a parameter .* has changed"):
         full.set_params(a=3.0).predict(X)
 
 

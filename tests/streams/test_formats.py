@@ -161,7 +161,10 @@ def frame():
             '{"a": 1, "y": 0}\n' * 20_000 + '{"a": "x", "y": 0}\n',
             "line 20001: not readable as JSON (Column(/a) changed",
         ),
-        ('{"a": ' + "[" * 20_000 + "]" * 20_000 + ', "y": 0}\n', "line 1: not readable as JSON (more than 100 objects"),
+        (
+            '{"a": ' + "[" * 20_000 + "]" * 20_000 + ', "y": 0}\n',
+            "line 1: not readable as JSON (more than 100 nested objects",
+        ),
         ('{"y": 0}\n{"a":\n' + "[\n" * 20_000, "line 2: not readable as JSON (Invalid value"),
         (b'{"a": 1, "y": 0}\n{"\xc3(": 2, "y": 1}\n', "line 2: not readable as JSON (Invalid encoding in string"),
     ],
@@ -301,11 +304,12 @@ def test_zip_archives_are_no_spreadsheets(tmp_path):
 def test_rows_that_come_once_need_their_classes_and_cannot_be_resumed(tmp_path):
     table = pa.table({"a": [1.0, -1.0] * 10, "y": ["u", "v"] * 10})
     with pytest.raises(
-        ValueError, match=r"^train: classes must be given, because the rows of <RecordBatchReader> come"
+        ValueError,
+        match=r"^train: classes must be given, because the rows of <RecordBatchReader> can be read only once",
     ):
         train(AROWClassifier(), open_stream(table.to_reader()))
     with pytest.raises(
-        ValueError, match=r"^train: resume must be False, because <RecordBatchReader> may give other rows"
+        ValueError, match=r"^train: resume must be False, because <RecordBatchReader> may return different rows"
     ):
         train(AROWClassifier(), open_stream(table.to_reader()), classes=["u", "v"], resume=True)
     run = train(AROWClassifier(), open_stream(table.to_reader()), classes=["u", "v"])

@@ -76,7 +76,7 @@ def test_a_damaged_checkpoint_is_refused(path, tmp_path):
 
 def test_models_that_cannot_be_merged_are_refused(path):
     a = train(PAClassifier(), open_stream(path)).model
-    with pytest.raises(ValueError, match="rows beyond"):
+    with pytest.raises(ValueError, match="more rows than the start"):
         merge_models([a, a], start=a)
     clusters = ProximalPlaneClustering(n_clusters=2, C_others=0.0, random_state=0).fit(np.eye(4))
     with pytest.raises(ValueError, match="cannot be merged"):

@@ -240,7 +240,7 @@ def _fold_scores(model: Any, plan: Plan) -> _FoldScores:
             n_scored[test] += 1
     with np.errstate(invalid="ignore"):
         mistakes = wrong / n_scored if n_scored.any() else None
-    return _FoldScores(np.array(scores, dtype=np.float64), np.concatenate(answers) if keeps else None, mistakes)
+    return _FoldScores(np.array(scores, dtype=np.float64), _joined(answers) if keeps else None, mistakes)
 
 
 def fold_answers(result: TunedCandidate, plan: Plan) -> NDArray[np.float64]:
@@ -250,12 +250,34 @@ def fold_answers(result: TunedCandidate, plan: Plan) -> NDArray[np.float64]:
         return result.answers
     learner, rows = _for_search(result.candidate, result.model, plan)
     with quietly():
-        return np.concatenate([_answers_of(fitted, X, plan.task) for fitted, X in _fit_folds(learner, rows)])
+        return _joined([_answers_of(fitted, X, plan.task) for fitted, X in _fit_folds(learner, rows)])
 
 
-def _answers_of(fitted: Any, X: Any, task: str) -> NDArray[np.float64]:
+class _Answers(NamedTuple):
+    """Scores or values of the rows of a fold."""
+
+    values: NDArray[np.float64]  # one column for each output
+    classes: NDArray[Any] | None  # that the model knows
+
+
+def _answers_of(fitted: Any, X: Any, task: str) -> _Answers:
     found = np.asarray(fitted.predict(X) if task == "regression" else fitted.decision_function(X), dtype=np.float64)
-    return found[:, None] if found.ndim == 1 else found
+    return _Answers(found[:, None] if found.ndim == 1 else found, getattr(fitted, "classes_", None))
+
+
+def _joined(folds: list[_Answers]) -> NDArray[np.float64]:
+    """The answers of all folds. A class that the model of a fold does not know, because all its rows are in that fold,
+    scores lower than any other."""
+    if len({fold.values.shape[1] for fold in folds}) == 1:
+        return np.concatenate([fold.values for fold in folds])
+    every = np.unique(np.concatenate([fold.classes for fold in folds if fold.classes is not None]))
+    parts = []
+    for values, classes in folds:
+        scores = np.hstack([-values, values]) if values.shape[1] == 1 else values
+        part = np.repeat(scores.min(axis=1, keepdims=True) - 1.0, len(every), axis=1)
+        part[:, np.searchsorted(every, classes)] = scores
+        parts.append(part)
+    return np.concatenate(parts)
 
 
 def _fit_folds(model: Any, plan: Plan) -> Iterator[tuple[Any, Any]]:

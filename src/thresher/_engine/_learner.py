@@ -525,7 +525,7 @@ class Learner:
         out = np.empty((rows.n_rows, len(outputs)))
         for place, k in enumerate(outputs):
             params = self._params_of(state, k) if self.grid or self.tuning is not None else self.params
-            if state.is_behind("steps") and rows.values.size >= state.sizes["weight"]:
+            if state.is_lazy and rows.values.size >= state.sizes["weight"]:
                 # Bring each weight up to date once, not for every value.
                 weights, column = np.empty((1, state.sizes["weight"])), np.empty((rows.n_rows, 1))
                 self.core.weights(state.views[k], params, weights[0])

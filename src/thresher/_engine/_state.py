@@ -126,6 +126,7 @@ class State:
         arrays: Mapping[str, Array] | None = None,
     ) -> None:
         self.fields = tuple(fields)
+        self.is_lazy = any(field.lazy == "steps" for field in self.fields)  # whether weights may owe steps
         self.n_outputs = n_outputs
         self.kept: dict[str, Any] = {}  # values derived from it, each with what shows that they are still valid
         self.replace(sizes, arrays)
@@ -180,7 +181,9 @@ class State:
 
     def is_behind(self, lazy: str) -> bool:
         """Whether a field that is lazy in this way may owe something."""
-        return any(f.lazy == lazy and (lazy == "steps" or self.arrays[f.name].any()) for f in self.fields)
+        if lazy == "steps":
+            return self.is_lazy
+        return any(f.lazy == lazy and self.arrays[f.name].any() for f in self.fields)
 
     def grow(self, n_weights: int, **others: int) -> None:
         """Make room for features that appear later; the weight of the constant stays last. Other axes grow at the end.
