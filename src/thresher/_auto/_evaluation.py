@@ -257,12 +257,12 @@ class _Answers(NamedTuple):
     """Scores or values of the rows of a fold."""
 
     values: NDArray[np.float64]  # one column for each output
-    classes: NDArray[Any] | None  # that the model knows
+    classes: NDArray[Any]  # that the model knows; of values, none
 
 
 def _answers_of(fitted: Any, X: Any, task: str) -> _Answers:
     found = np.asarray(fitted.predict(X) if task == "regression" else fitted.decision_function(X), dtype=np.float64)
-    return _Answers(found[:, None] if found.ndim == 1 else found, getattr(fitted, "classes_", None))
+    return _Answers(found[:, None] if found.ndim == 1 else found, getattr(fitted, "classes_", np.empty(0)))
 
 
 def _joined(folds: list[_Answers]) -> NDArray[np.float64]:
@@ -270,7 +270,7 @@ def _joined(folds: list[_Answers]) -> NDArray[np.float64]:
     scores lower than any other."""
     if len({fold.values.shape[1] for fold in folds}) == 1:
         return np.concatenate([fold.values for fold in folds])
-    every = np.unique(np.concatenate([fold.classes for fold in folds if fold.classes is not None]))
+    every = np.unique(np.concatenate([fold.classes for fold in folds]))
     parts = []
     for values, classes in folds:
         scores = np.hstack([-values, values]) if values.shape[1] == 1 else values
