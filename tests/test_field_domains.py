@@ -15,7 +15,12 @@ import safetensors.numpy
 from numpy.testing import assert_allclose
 
 from thresher import registry
-from thresher.dual_averaging import GroupFOBOSClassifier, ReweightedL1RDAClassifier, ReweightedL2RDAClassifier
+from thresher.dual_averaging import (
+    FTRLRegressor,
+    GroupFOBOSClassifier,
+    ReweightedL1RDAClassifier,
+    ReweightedL2RDAClassifier,
+)
 from thresher.online import AROWClassifier
 from thresher.persistence import load_model, save_model
 
@@ -75,6 +80,15 @@ def test_a_file_with_an_early_clock_does_not_hang(tmp_path):
     script = "import sys; from thresher.persistence import load_model; load_model(sys.argv[1])"
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=60, check=False)
     assert "array 'last_step' must hold whole numbers" in done.stderr
+
+
+def test_a_file_with_a_negative_unit_is_refused(tmp_path):
+    """Its power, by which a penalty is multiplied, is no real number."""
+    path = tmp_path / "m"
+    save_model(fitted(FTRLRegressor), path)
+    with_arrays(path, lambda arrays: arrays["state/unit"].fill(-1.0))
+    with pytest.raises(ValueError, match=r"^m: array 'unit' must hold numbers of at least 0"):
+        load_model(path)
 
 
 @pytest.mark.parametrize("cls", [ReweightedL1RDAClassifier, ReweightedL2RDAClassifier, GroupFOBOSClassifier])

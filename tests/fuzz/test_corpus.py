@@ -120,12 +120,21 @@ def test_weights_that_are_as_good_as_0_are_0():
         CLASSES["AROWClassifier"]().fit(X, y, sample_weight=np.full(40, 1e-300))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_pool_whose_covariance_has_no_root_is_refused_when_it_is_learned(seed):
-    """Not when it is saved: on rows of this size, rounding leaves some without one."""
-    X = np.random.default_rng(seed).normal(size=(12, 3)) * 1e8
-    y = np.array(["a", "b", "c"])[np.arange(12) % 3]
-    assert attempt(CLASSES["PoolCWClassifier"], {"random_state": seed}, X, y) in ("works", "refused")
+# fmt: off
+LARGE_ROWS = 1e8 * np.array([
+    [1.22, 0.2, 2.2], [-1.11, 2.57, 0.17], [0.54, -0.51, 0.82], [-0.84, 0.7, 0.66], [0.4, -0.25, 0.06],
+    [-1.23, -2.37, 0.87], [-1.9, -0.79, 1.25], [1.51, -0.67, -1.22], [-0.64, 0.22, 0.35], [0.29, -0.98, 0.28],
+    [-0.47, 0.27, 1.86], [-0.25, 1.11, -0.01],
+])
+# fmt: on
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_a_pool_that_can_be_learned_from_can_be_saved(tmp_path, seed):
+    """Its covariance has a root, which is all that a batch needs; rounding made the least eigenvalue negative."""
+    model = CLASSES["PoolCWClassifier"](50, random_state=seed).fit(sparse.csr_array(LARGE_ROWS), [*"babacaababac"])
+    save_model(model, tmp_path / "model")
+    assert np.array_equal(load_model(tmp_path / "model").predict(LARGE_ROWS), model.predict(LARGE_ROWS))
 
 
 ODD_LABELS = [np.array([b"a", b"b"]), np.array([0, 1], dtype=object), np.array([-1e50, 1e99])]

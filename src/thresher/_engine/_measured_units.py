@@ -58,11 +58,12 @@ class MeasuredUnits:
 
     def unit_fields(self) -> list[Field]:
         """The arrays in which a state keeps units."""
-        numbers = ("unit_sum", "unit_count", "unit", "is_scaled", "n_measured")
+        sizes = ("unit_count", "unit", "is_scaled", "n_measured")
         target = [Field(name, "shared", 0.0, "derived") for name in ("target_mean", "target_m2", "target_shift")]
         columns = ("column_mean", "column_m2", "column_count", *self._units)
         return [
-            *(Field(name, "shared", 0.0, "derived") for name in numbers),
+            Field("unit_sum", "shared", 0.0, "derived"),
+            *(Field(name, "shared", 0.0, "derived", domain="non-negative") for name in sizes),
             *((*target, Field("target_scale", "shared", 1.0, "derived")) if self.scales_target else ()),
             *(Field(name, "shared column", 0.0, "derived") for name in columns),
         ]
