@@ -15,7 +15,7 @@ from thresher._auto import AutoOptions, explain, make_plan, run_auto
 from thresher._auto._candidate_model import build
 from thresher._auto._choice import other_kinds
 from thresher._auto._combination import combine, score_weights, value_weights
-from thresher._auto._evaluation import Clock, TunedCandidate, _Answers, _joined, measure
+from thresher._auto._evaluation import Clock, TunedCandidate, _FoldAnswers, _joined, measure
 from thresher._auto._plan import Plan
 from thresher._ensembles import ModelSumClassifier, ModelSumRegressor
 from thresher.persistence import load_model, save_model
@@ -177,8 +177,8 @@ def test_a_search_in_depth_leaves_time_for_the_predictions_of_a_report():
 @pytest.mark.parametrize("labels", [np.arange(3), np.array(["a", "b", "c"])])
 def test_a_class_that_the_model_of_a_fold_does_not_know_scores_lowest(labels):
     folds = [
-        _Answers(np.array([[3.0, 1.0, 2.0]]), labels),
-        _Answers(np.array([[0.5], [-2.0]]), labels[[0, 2]]),  # two classes have one score
-        _Answers(np.array([[1.0, 4.0, 2.0]]), labels),
+        _FoldAnswers(np.array([[3.0, 1.0, 2.0]]), labels),
+        _FoldAnswers(np.array([[0.5], [-2.0]]), labels[[0, 2]]),  # two classes have one score
+        _FoldAnswers(np.array([[1.0, 4.0, 2.0]]), labels),
     ]
     assert_array_equal(_joined(folds), [[3, 1, 2], [-0.5, -1.5, 0.5], [2, -3, -2], [1, 4, 2]])

@@ -116,7 +116,7 @@ def test_outliers_may_be_met_later(files, capsys):
         )
         == 0
     )
-    assert "stand in for them" in capsys.readouterr().err
+    assert "stand in for outliers" in capsys.readouterr().err
     assert run("predict", "m.thresher", "moons.csv", "--output", "p.csv") == 0
     assert (files / "p.csv").read_text().count("none") > 10
     assert "of them as belonging to no class" in capsys.readouterr().err

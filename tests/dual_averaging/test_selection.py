@@ -257,7 +257,8 @@ def test_a_long_stream_in_chunks_of_100_stays_sparse(estimator, options):
     assert_array_equal(model.support_, one.support_)
     assert_array_equal(model.coef_, one.coef_)
     w = last(twin(model, X.toarray(), y, looks=[2999]))[1]
-    assert_model(model, w, rtol=1e-10, atol=1e-12 * max(1.0, np.abs(w).max()))
+    rtol = 1e-9 if estimator.__name__.startswith("ReweightedL1") else 1e-10  # which catches up in strides
+    assert_model(model, w, rtol=rtol, atol=1e-12 * max(1.0, np.abs(w).max()))
 
 
 @classifiers

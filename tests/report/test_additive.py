@@ -111,9 +111,9 @@ def test_typical_rows_mistakes_and_border_cases_are_explained():
     border = [row["row"] - 1 for row in section["rows"] if row["kind"] == "border case"]
     assert np.abs(scores[border]).max() <= np.sort(np.abs(scores))[4]
     text = report.to_text(["explained_rows"])
-    assert "Surest mistake, row" in text
+    assert "Most confident mistake, row" in text
     assert all(len(line) <= 80 for line in text.splitlines())
-    assert "Surest mistake, row" in report.to_html()
+    assert "Most confident mistake, row" in report.to_html()
 
 
 def test_values_that_are_farthest_off_are_explained():

@@ -253,19 +253,19 @@ def fold_answers(result: TunedCandidate, plan: Plan) -> NDArray[np.float64]:
         return _joined([_answers_of(fitted, X, plan.task) for fitted, X in _fit_folds(learner, rows)])
 
 
-class _Answers(NamedTuple):
+class _FoldAnswers(NamedTuple):
     """Scores or values of the rows of a fold."""
 
     values: NDArray[np.float64]  # one column for each output
     classes: NDArray[Any]  # that the model knows; of values, none
 
 
-def _answers_of(fitted: Any, X: Any, task: str) -> _Answers:
+def _answers_of(fitted: Any, X: Any, task: str) -> _FoldAnswers:
     found = np.asarray(fitted.predict(X) if task == "regression" else fitted.decision_function(X), dtype=np.float64)
-    return _Answers(found[:, None] if found.ndim == 1 else found, getattr(fitted, "classes_", np.empty(0)))
+    return _FoldAnswers(found[:, None] if found.ndim == 1 else found, getattr(fitted, "classes_", np.empty(0)))
 
 
-def _joined(folds: list[_Answers]) -> NDArray[np.float64]:
+def _joined(folds: list[_FoldAnswers]) -> NDArray[np.float64]:
     """The answers of all folds. A class that the model of a fold does not know, because all its rows are in that fold,
     scores lower than any other."""
     if len({fold.values.shape[1] for fold in folds}) == 1:
