@@ -171,10 +171,10 @@ class BlockModel {
     gradients(b, &g);
     g += penalty->l2 * before;
     w[a] = soft_threshold(before - g / bent, (penalty->weight[b] + penalty->l1) / bent);
-    const double change = w[a] - before;
-    if (change == 0) return 0;
-    add(a, change);
-    return bent * change * change / 2;
+    const double by = w[a] - before;
+    if (by == 0) return 0;
+    add(a, by);
+    return bent * by * by / 2;
   }
 
   /// Proximal gradient steps on the block alone, whose curvature is a small matrix: so many that the block is nearly at its best.
