@@ -41,7 +41,7 @@ void in_parts(index_t n_rows, index_t n_values, F f) {
   threads.reserve(static_cast<std::size_t>(n_threads - 1));
   try {
     for (index_t t = 1; t < n_threads; ++t) threads.emplace_back(work);
-  } catch (const std::system_error&) {  // the system has no more threads: those that run do all of it
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): those that run do all of it
   }
   work();
   for (std::thread& thread : threads) thread.join();
