@@ -137,9 +137,10 @@ def test_a_messy_file_from_drop_to_a_what_if_on_one_row(tab, walked):
         for name, value in (("age", age), ("income", income), ("plan", plan)):
             kind = "select" if name == "plan" else "input[type=number]"
             choose(tab, f"[data-column={name}] {kind}", str(value))
-        tab.see("tbody tr", lambda row, shown=f"{income:,}": "income" in row.text and shown in row.text)
         tab.text(".answer", "With these values the model would answer")
         tab.see("#answer", lambda answer, said=expected: answer.text.split()[0] == said)
+        if "compares the row with rows" not in tab.see("main").text:  # a model of columns won: it says what each adds
+            tab.see("tbody tr", lambda row, shown=f"{income:,}": "income" in row.text and shown in row.text)
     tab.click("#tab-threshold")
     counts = tab.see(".matrix").text
     tab.js("const s = document.querySelector('.wideslider'); s.value = 5; s.dispatchEvent(new Event('input'))")
@@ -281,7 +282,7 @@ def test_colours_follow_the_system_and_the_switch(tab, walked):
     assert brightness() < 150
     tab.driver.switch_to.frame(tab.see("iframe.report"))
     tab.see("h1")
-    assert brightness() < 150
+    tab.until(lambda: brightness() < 150, "the report stays light")
     tab.driver.switch_to.default_content()
     tab.click("#theme")
     assert brightness() > 600
