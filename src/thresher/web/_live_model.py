@@ -80,8 +80,7 @@ class LiveModel:
             _forget_first(self.waiting, MOST_WAITING)
         else:
             for begin in range(0, len(rows), _AT_ONCE):
-                self._learn(rows[begin : begin + _AT_ONCE])
-                yield
+                yield from self._learn(rows[begin : begin + _AT_ONCE])
             for name, *_ in rows:
                 if name is not None:
                     self.waiting.pop(name, None)
@@ -89,26 +88,28 @@ class LiveModel:
             _forget_first(self.learned, MOST_IDS)
         self.n_applied += 1
 
-    def _learn(self, rows: list[Any]) -> None:
-        self.n_steps += 1
+    def _learn(self, rows: list[Any]) -> Iterator[None]:
+        """Learn some rows in two steps, predicting them and learning them, so that others wait for one at a time."""
         _, values, labels, given = zip(*rows, strict=True)
-        y = self.form.targets(labels)
+        y, answers = self.form.targets(labels), list(given)
         grow = {"grow": True} if self.form.is_sparse else {}
         try:
             X = self.form.matrix(values)
-            answers = list(given)
             if None in given:  # answers that were sent are not computed again
                 answers = predict_with_scores(self.model, X)[0].tolist()
+                yield
+            self.n_steps += 1
             self.model.partial_fit(self.form.matrix(values, grow=True) if grow else X, y, **grow)
         except MemoryError:  # it may succeed next time
             raise
         except Exception as refusal:  # it is refused again when the journal is replayed
             self.n_refused += len(rows)
             self.last_refusal = str(refusal)
-            return
-        self.n_learned += len(rows)
-        for label, answer, earlier in zip(y.tolist(), answers, given, strict=True):
-            self.measures.add(label, answer if earlier is None else earlier)
+        else:
+            self.n_learned += len(rows)
+            for label, answer, earlier in zip(y.tolist(), answers, given, strict=True):
+                self.measures.add(label, answer if earlier is None else earlier)
+        yield
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import secrets
 import socket
 import stat
@@ -110,6 +111,7 @@ def run_server(
         print(f"http://{shown}:{port}/" + (f"?token={token}" if place.token_file is None else ""), flush=True)
         if on_ready is not None:
             on_ready(f"http://{shown}:{port}/?token={token}")
+        gc.freeze()  # what was imported and loaded stays, and looking for it again would hold up requests
         uvicorn.Server(config).run(sockets=[listener])
 
 
