@@ -99,3 +99,20 @@ def test_merged_candidates_are_told_apart_by_the_scores_of_all_rows():
     merged = merge_models(shards, start)
     running, _, distance, best = race(merged)
     assert best == running[distance.argmin()] == merged.race_["chosen"].argmax()
+
+
+def test_the_choice_is_at_most_a_third_of_the_rows_old():
+    """It is made at powers of two and midway between them, and stays in between."""
+    X, y = rare_rows()
+    model, made_at, chosen = L1RDAClassifier(), [], None
+    for row in range(400):
+        model.partial_fit(X[[row]], y[[row]], classes=[False, True])
+        learner, state = model._learner_now(), model.state_
+        if (row + 1) in (256, 384):
+            assert learner.chosen(state) == learner.best(state)
+        if chosen not in (None, learner.chosen(state)):
+            made_at.append(row + 1)
+        chosen = learner.chosen(state)
+    assert made_at
+    assert set(made_at) <= {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384}
+    assert any(bin(row).count("1") == 2 for row in made_at)

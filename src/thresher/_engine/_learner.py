@@ -74,8 +74,8 @@ class Learner:
         The axes of its state beside those of every learner.
     grid : tuple of dict, optional
         Several models instead of one: the parameters in which each differs from ``params``. They learn from the same
-        rows, and the one that has done best so far is what is read. It is chosen anew after 1, 2, 4, 8, ... rows and
-        stays in between, so that any chunking of the rows predicts the same.
+        rows, and the one that has done best so far is what is read. It is chosen anew after 1, 2, 3, 4, 6, 8,
+        12, ... rows and stays in between, so that any chunking of the rows predicts the same.
     judge : {"loss", "mistakes"}, default="loss"
         What is counted against a model of the grid: its progressive loss, or its progressive mistakes.
     joint : str, optional
@@ -381,7 +381,7 @@ class Learner:
                 if not lesson.is_measured:
                     there = part if present is None else part[present[at : at + len(part)]]
                     tuning.measure(state, lesson.rows, lesson.target, tuning.sample(state, there))
-            if milestone:
+            if milestone and milestone.bit_count() == 1:
                 if not lesson.is_measured:
                     unit = state.arrays["unit"][0, 0]
                     tuning.freeze(self, state)
@@ -389,6 +389,7 @@ class Learner:
                     if derives or "row_sum" in state.arrays:
                         self.rebuild(state)
                 tuning.turn(self, state, milestone)
+            if milestone:
                 self.choose(state)
         return PassResult(n_mistakes, -1)
 

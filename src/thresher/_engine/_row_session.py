@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core import RowReader
 from ._learner import Learner
 from ._state import State
+from ._tuning import next_milestone
 
 _WRONG, _DIVERGED, _PAUSED = 1, 2, 4  # what becomes of a row, in any combination
 
@@ -49,7 +50,7 @@ class RowSession:
         models = [0] if learner.tuning is None else learner.tuning.running(learner, state).tolist()
         self._candidates = [_Candidate(learner, state, model) for model in models]
         n_seen, has_unit = int(self._candidates[0].tally[0]), "unit" in state.arrays and state.arrays["unit"][0, 0] > 0
-        self._goal = 1 << n_seen.bit_length() if has_unit else 0  # the next milestone of a race
+        self._goal = next_milestone(n_seen) if has_unit else 0  # the next milestone of a race
         self._reads = next(each for each in self._candidates if each.model == learner.chosen(state))
 
     @staticmethod

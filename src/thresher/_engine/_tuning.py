@@ -1,8 +1,8 @@
 """Learners that tune themselves: candidates for a step size learn side by side, and the best of them goes on.
 
 Candidates count in units of the data, so that neither the scale of a column nor that of the targets matters. The race
-is in the state. It is looked at again after 1, 2, 4, 8, ... rows and stays as it is in between; so any chunking of the
-rows gives the same bits.
+is in the state. The best candidate is chosen after 1, 2, 3, 4, 6, 8, 12, ... rows, units are set and candidates dropped
+after 1, 2, 4, 8, ..., and all stays as it is in between; so any chunking of the rows gives the same bits.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Tuning(MeasuredUnits):
         state.arrays["n_drops"][models, 0] += 1
 
     def turn(self, learner: Learner, state: State, n_rows: int) -> None:
-        """A milestone: drop candidates that are far behind, and those for which there is no place any more."""
+        """After a power of two of rows: drop candidates that are far behind, and those for which no place is left."""
         if not self.races:
             return
         places = min((most for part, most in _PLACES if n_rows >= part * self.race_rows), default=0)
@@ -240,6 +240,13 @@ class Tuning(MeasuredUnits):
         self.merge_units(merged, start, states)
 
 
+def next_milestone(n_rows: int) -> int:
+    """The number of rows after which the best candidate is chosen next: a power of two, or midway between two."""
+    power = 1 << n_rows.bit_length()
+    midway = power - power // 4
+    return midway if n_rows < midway else power
+
+
 def segments(
     state: State, order: NDArray[np.int64], present: NDArray[np.bool_] | None
 ) -> Iterator[tuple[int, int, int]]:
@@ -248,7 +255,7 @@ def segments(
     counts = None if present is None else np.cumsum(present)
     begin = 0
     while begin < len(order):
-        goal = 1 << n_seen.bit_length() if n_seen else 1
+        goal = next_milestone(n_seen)
         if counts is None:
             end = min(begin + goal - n_seen, len(order))
             n_seen += end - begin
