@@ -73,19 +73,24 @@ class BlockModel {
   double epoch(const std::vector<index_t>& set, double* w) {
     double fallen = 0;
     find_rates();
-    for (const index_t b : set) {
+    for (std::size_t k = 0; k < set.size(); ++k) {
       watch.tick();
-      fallen += blocks.size(b) == 1 ? step_one(b, w) : step(b, w);
+      const index_t b = set[k], next = alike && k + 1 < set.size() ? set[k + 1] : -1;
+      fallen += blocks.size(b) == 1 ? step_one(b, w) : step(b, w, next);
     }
-    sweep.flush();
+    settle();
     return fallen;
   }
 
-  /// <x_a, q> for all weights a of a block, where q are the rates as they stand.
-  void products(index_t b, double* out) {
+  /// <x_a, q> for all weights a of a block, where q are the rates as they stand; `next` is the block to come, or -1 if it is
+  /// not known.
+  void products(index_t b, double* out, index_t next = -1) {
     const index_t first = blocks.starts[b], n = blocks.size(b);
     if constexpr (IsDense<Columns>::value)
-      if (together) return sweep.dot(tasks[0].column(blocks.column[first]), out);
+      if (together) {
+        const auto then = tasks[0].column(blocks.column[blocks.starts[next < 0 ? b : next]]);
+        return sweep.dot(tasks[0].column(blocks.column[first]), next < 0 ? nullptr : &then, out);
+      }
     for (index_t k = 0; k < n; ++k) {
       const auto& task = tasks[blocks.task[first + k]];
       out[k] = dot(task.column(blocks.column[first + k]), task.q.data());
@@ -93,15 +98,50 @@ class BlockModel {
   }
   /// Before products: the tasks may have got other arrays of rates.
   void find_rates() {
-    if (together) sweep.begin(tasks);
+    if (together) sweep.begin(tasks, &BlockTask<Columns>::q);
   }
 
-  /// Moves weight a by `step`.
-  void add(index_t a, double step) {
-    auto& task = tasks[blocks.task[a]];
-    add_weighted(task.column(blocks.column[a]), task.d.data(), step, task.q.data());
-    task.shift -= step * centre[a];
+  /// Adds what the weights give to the scores.
+  void add_scores(const double* w) {
+    if constexpr (IsDense<Columns>::value)
+      if (together) {
+        sweep.begin(tasks, &BlockTask<Columns>::p);
+        for (index_t b = 0; b < blocks.n_blocks; ++b) {
+          const double* const here = w + blocks.starts[b];
+          if (std::any_of(here, here + blocks.size(b), [](double each) { return each != 0; }))
+            sweep.add(tasks[0].column(blocks.column[blocks.starts[b]]), nullptr, here);
+        }
+        return sweep.flush();
+      }
+    for (index_t a = 0; a < blocks.n_weights(); ++a)
+      if (w[a] != 0) {
+        auto& task = tasks[blocks.task[a]];
+        add_scaled(task.column(blocks.column[a]), w[a], task.p.data());
+      }
   }
+  /// The length of a block's columns, in which shares weigh: of one task after the other, the largest.
+  double length(index_t b) const {
+    double square = 0;
+    for (index_t a = blocks.starts[b]; a < (alike ? blocks.starts[b] + 1 : blocks.starts[b + 1]); ++a) {
+      const auto& task = tasks[blocks.task[a]];
+      const double* const share = task.of.share;
+      const double of_column = task.column(blocks.column[a]).sum([=](index_t i, double xi) { return share[i] * xi * xi; });
+      square = blocks.across ? std::max(square, of_column) : square + of_column;
+    }
+    return std::sqrt(square);
+  }
+  /// Moves all weights of a block, between `find_rates` and `settle`.
+  void move(index_t b, const double* by) {
+    const index_t first = blocks.starts[b], n = blocks.size(b);
+    if constexpr (IsDense<Columns>::value)
+      if (alike) {
+        for (index_t k = 0; k < n; ++k) tasks[k].shift -= by[k] * centre[first + k];
+        return sweep.add(tasks[0].column(blocks.column[first]), tasks[0].d.data(), by);
+      }
+    for (index_t k = 0; k < n; ++k)
+      if (by[k] != 0) add(first + k, by[k]);
+  }
+  void settle() { sweep.flush(); }
 
   /// The losses' part of the model's fall since the point it is around.
   double smooth() const {
@@ -136,30 +176,26 @@ class BlockModel {
   }
 
   /// Of the model, in all weights of a block.
-  void gradients(index_t b, double* out) {
-    products(b, out);
+  void gradients(index_t b, double* out, index_t next = -1) {
+    products(b, out, next);
     for (index_t k = 0; k < blocks.size(b); ++k) {
       const index_t a = blocks.starts[b] + k;
       const auto& task = tasks[blocks.task[a]];
       out[k] += task.shift * task.total * centre[a];
     }
   }
-  /// Moves all weights of a block.
-  void move(index_t b, const double* by) {
-    const index_t first = blocks.starts[b], n = blocks.size(b);
-    if constexpr (IsDense<Columns>::value)
-      if (alike) {
-        for (index_t k = 0; k < n; ++k) tasks[k].shift -= by[k] * centre[first + k];
-        return sweep.add(tasks[0].column(blocks.column[first]), tasks[0].d.data(), by);
-      }
-    for (index_t k = 0; k < n; ++k)
-      if (by[k] != 0) add(first + k, by[k]);
+  /// Moves weight a by `step`.
+  void add(index_t a, double step) {
+    auto& task = tasks[blocks.task[a]];
+    add_weighted(task.column(blocks.column[a]), task.d.data(), step, task.q.data());
+    task.shift -= step * centre[a];
   }
 
   /// Weights of columns of zeros, or of constant ones, whose part a free constant takes.
   double clear(index_t first, index_t n, double* w) {
     for (index_t a = first; a < first + n; ++a)
       if (w[a] != 0) add(a, -std::exchange(w[a], 0.0));
+    sweep.forget();
     return 0;
   }
 
@@ -178,10 +214,10 @@ class BlockModel {
   }
 
   /// Proximal gradient steps on the block alone, whose curvature is a small matrix: so many that the block is nearly at its best.
-  double step(index_t b, double* all) {
+  double step(index_t b, double* all, index_t next) {
     const index_t n = blocks.size(b), first = blocks.starts[b];
     double *w = all + first, bound = 0;
-    gradients(b, gradient.data());
+    gradients(b, gradient.data(), next);
     for (index_t k = 0; k < n; ++k) gradient[k] += penalty->l2 * w[k], moved[k] = w[k];
     bool plain = true;  // curvature is the same in all directions: one step is exact
     if (blocks.across) {
@@ -238,6 +274,10 @@ class BlockModel {
       const auto& task = tasks[blocks.task[first + k]];
       const auto x = task.column(blocks.column[first + k]);
       const double* d = task.d.data();
+      if (alike && k > 0) {
+        centre[first + k] = centre[first], steep[first + k] = steep[first];
+        continue;
+      }
       const double mean = free && task.total > 0 ? dot(x, d) / task.total : 0;
       centre[first + k] = mean;
       if (n == 1 || blocks.across)

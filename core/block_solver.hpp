@@ -110,11 +110,7 @@ class BlockSolver final : public AnyBlockSolver {
   /// Scores made anew from the weights, so that no rounding of steps is left in them.
   void rescore() {
     for (auto& task : tasks) std::fill(task.p.begin(), task.p.end(), task.constant);
-    for (index_t a = 0; a < blocks.n_weights(); ++a)
-      if (w[a] != 0) {
-        auto& task = tasks[blocks.task[a]];
-        add_scaled(task.column(blocks.column[a]), w[a], task.p.data());
-      }
+    model.add_scores(w);
   }
 
   double evaluate() {
@@ -145,10 +141,10 @@ class BlockSolver final : public AnyBlockSolver {
       for (index_t i = 0; i < task.of.n; ++i) task.q[i] = task.of.share[i] * task.slope[i];
     model.find_rates();
   }
-  const double* gradient_of(index_t b) {
+  const double* gradient_of(index_t b, index_t next = -1) {
     watch.tick();
     double* const g = gradient.data() + blocks.starts[b];
-    model.products(b, g);
+    model.products(b, g, next);
     return g;
   }
 
@@ -157,9 +153,9 @@ class BlockSolver final : public AnyBlockSolver {
     rates();
     scale = 1;
     double beyond = 0;
-    for (const index_t b : set) {
-      const index_t n = blocks.size(b);
-      const double* const g = gradient_of(b);
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      const index_t b = set[k], n = blocks.size(b);
+      const double* const g = gradient_of(b, k + 1 < set.size() ? set[k + 1] : -1);
       const double at_most = penalty->weight[b] + (n == 1 ? penalty->l1 : 0);
       pull[b] = (n == 1 ? std::fabs(g[0]) : penalty->excess(g, n, 1)) / at_most;
       if (pull[b] <= 1) continue;
@@ -196,14 +192,7 @@ class BlockSolver final : public AnyBlockSolver {
     length.resize(blocks.n_blocks);
     for (index_t b = 0; b < blocks.n_blocks; ++b) {
       watch.tick();
-      double square = 0;
-      for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a) {
-        const auto& task = tasks[blocks.task[a]];
-        const double* const share = task.of.share;
-        const double of_column = task.column(blocks.column[a]).sum([=](index_t i, double xi) { return share[i] * xi * xi; });
-        square = blocks.across ? std::max(square, of_column) : square + of_column;
-      }
-      length[b] = std::sqrt(square);
+      length[b] = model.length(b);
     }
   }
 
@@ -240,7 +229,7 @@ class BlockSolver final : public AnyBlockSolver {
     model.begin(set, *penalty, flat * loss.curvature);
     std::vector<double> start(members.size());
     for (std::size_t k = 0; k < members.size(); ++k) start[k] = w[members[k]];
-    descend(set, members);
+    descend(set);
 
     double slope = 0;  // of F along the way, at most
     for (auto& task : tasks)
@@ -272,10 +261,10 @@ class BlockSolver final : public AnyBlockSolver {
   }
 
   /// Coordinate descent on the model: mostly over the blocks in use, now and then over all; every few epochs extrapolated.
-  void descend(const std::vector<index_t>& set, const std::vector<index_t>& members) {
+  void descend(const std::vector<index_t>& set) {
     Extrapolation ahead;
     std::vector<index_t> active;
-    std::vector<double> here(members.size());
+    std::vector<double> here;
     const double little = loss.quadratic ? 1e-2 : 1e-1;
     double fallen = 0;
     bool whole = true;
@@ -292,24 +281,30 @@ class BlockSolver final : public AnyBlockSolver {
         ahead.forget();
       }
       whole = slow;
-      for (std::size_t k = 0; k < members.size(); ++k) here[k] = w[members[k]];
-      if (ahead.push(here) && ahead.find(here)) jump(members, active, here);
+      here.clear();
+      for (const index_t b : active) here.insert(here.end(), w + blocks.starts[b], w + blocks.starts[b + 1]);
+      if (ahead.push(here) && ahead.find(here)) jump(active, here);
     }
   }
 
-  /// Goes to other weights of blocks in use where the model is lower there.
-  void jump(const std::vector<index_t>& members, const std::vector<index_t>& active, std::vector<double>& there) {
+  /// Goes to other weights of these blocks where the model is lower there.
+  void jump(const std::vector<index_t>& active, std::vector<double>& there) {
     const double before = model.smooth() + penalties(active);
     kept.clear();
     for (const auto& task : tasks) kept.emplace_back(task.q, task.shift);
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      const index_t a = members[k];
-      const double step = there[k] - w[a];
-      if (step != 0) model.add(a, step);
-      std::swap(there[k], w[a]);
-    }
+    const auto in_pairs = [&](auto&& with) {
+      double* other = there.data();
+      for (const index_t b : active)
+        for (index_t a = blocks.starts[b]; a < blocks.starts[b + 1]; ++a) with(w[a], *other++);
+    };
+    std::vector<double> by;
+    in_pairs([&](double& here, double& other) { by.push_back(other - here), std::swap(here, other); });
+    model.find_rates();
+    const double* step = by.data();
+    for (const index_t b : active) model.move(b, step), step += blocks.size(b);
+    model.settle();
     if (model.smooth() + penalties(active) < before) return;
-    for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = there[k];
+    in_pairs([](double& here, double& other) { here = other; });
     for (std::size_t q = 0; q < tasks.size(); ++q) std::swap(tasks[q].q, kept[q].first), tasks[q].shift = kept[q].second;
   }
 

@@ -1,6 +1,7 @@
-// Tasks on the same dense rows: a column meets the rates of several tasks in one sweep, which also makes the step of the column
-// before it. Rates are read and written once for both, and a column is read once for several tasks.
+// Tasks on the same dense rows: two columns meet the rates of several tasks in one sweep, which also makes the steps of the two
+// columns before them. The second column is met before the step of the first; what that step changes is added afterwards.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -35,114 +36,152 @@ namespace columns_detail {
 THRESHER_INLINE void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof to); }
 THRESHER_INLINE void load(const float* from, Four& to) { to = Four{from[0], from[1], from[2], from[3]}; }
 
-/// For tasks t = 0 ... W - 1:  q_t += step_t moved, where Move says so, and out_t = <x, q_t>, in the same order on any machine.
-template <int W, bool Move, class Value>
-THRESHER_INLINE void sweep_body(const double* moved, const double* step, const Value* x, double* const* q, index_t n,
-                                double* out) {
-  Four low[W], high[W];
-  double *rates[W], steps[W];
-  for (int t = 0; t < W; ++t) low[t] = high[t] = Four{}, rates[t] = q[t], steps[t] = Move ? step[t] : 0;
+/// For tasks t = 0 ... W - 1:  q_t += sum_m step_m[t] moved_m, over M steps, and  out_c[t] = <x_c, q_t>  for C columns, in the same
+/// order on any machine.
+template <int W, int M, int C, class Value>
+THRESHER_INLINE void sweep_body(const double* const* moved, const double* const* step, const Value* const* x, double* const* q,
+                                index_t n, double* const* out) {
+  Four sums[W][C > 0 ? C : 1];
+  double *rates[W], steps[W][M > 0 ? M : 1];
+  for (int t = 0; t < W; ++t) {
+    rates[t] = q[t];
+    for (int c = 0; c < C; ++c) sums[t][c] = Four{};
+    for (int m = 0; m < M; ++m) steps[t][m] = step[m][t];
+  }
   index_t end = 0;
-  for (; end + 8 <= n; end += 8) {
-    Four x0, x1, moved0, moved1, r0, r1;
-    load(x + end, x0), load(x + end + 4, x1);
-    if constexpr (Move) load(moved + end, moved0), load(moved + end + 4, moved1);
+  for (; end + 4 <= n; end += 4) {
+    Four of_x[C > 0 ? C : 1], of_moved[M > 0 ? M : 1], rate;
+    for (int c = 0; c < C; ++c) load(x[c] + end, of_x[c]);
+    for (int m = 0; m < M; ++m) load(moved[m] + end, of_moved[m]);
     for (int t = 0; t < W; ++t) {
-      load(rates[t] + end, r0), load(rates[t] + end + 4, r1);
-      if constexpr (Move) {
-        r0 += steps[t] * moved0, r1 += steps[t] * moved1;
-        std::memcpy(rates[t] + end, &r0, sizeof r0), std::memcpy(rates[t] + end + 4, &r1, sizeof r1);
-      }
-      low[t] += x0 * r0, high[t] += x1 * r1;
+      load(rates[t] + end, rate);
+      for (int m = 0; m < M; ++m) rate += steps[t][m] * of_moved[m];
+      if constexpr (M > 0) std::memcpy(rates[t] + end, &rate, sizeof rate);
+      for (int c = 0; c < C; ++c) sums[t][c] += of_x[c] * rate;
     }
   }
   for (int t = 0; t < W; ++t) {
-    double rest = 0;
+    double rest[C > 0 ? C : 1] = {0};
     for (index_t i = end; i < n; ++i) {
-      if constexpr (Move) rates[t][i] += steps[t] * moved[i];
-      rest += static_cast<double>(x[i]) * rates[t][i];
+      for (int m = 0; m < M; ++m) rates[t][i] += steps[t][m] * moved[m][i];
+      for (int c = 0; c < C; ++c) rest[c] += static_cast<double>(x[c][i]) * rates[t][i];
     }
-    low[t] += high[t];
-    out[t] = ((low[t][0] + low[t][1]) + (low[t][2] + low[t][3])) + rest;
+    for (int c = 0; c < C; ++c) {
+      const Four& sum = sums[t][c];
+      out[c][t] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest[c];
+    }
   }
 }
 
-template <int W, bool Move, class Value>
-void sweep_plain(const double* moved, const double* step, const Value* x, double* const* q, index_t n, double* out) {
-  sweep_body<W, Move>(moved, step, x, q, n, out);
+template <int W, int M, int C, class Value>
+void sweep_plain(const double* const* moved, const double* const* step, const Value* const* x, double* const* q, index_t n,
+                 double* const* out) {
+  sweep_body<W, M, C>(moved, step, x, q, n, out);
 }
 #if defined(__x86_64__) && THRESHER_GNU
-template <int W, bool Move, class Value>
-[[gnu::target("avx2")]] void sweep_wide(const double* moved, const double* step, const Value* x, double* const* q, index_t n,
-                                        double* out) {
-  sweep_body<W, Move>(moved, step, x, q, n, out);
+template <int W, int M, int C, class Value>
+[[gnu::target("avx2")]] void sweep_wide(const double* const* moved, const double* const* step, const Value* const* x,
+                                        double* const* q, index_t n, double* const* out) {
+  sweep_body<W, M, C>(moved, step, x, q, n, out);
 }
 #else
-template <int W, bool Move, class Value>
-void sweep_wide(const double* moved, const double* step, const Value* x, double* const* q, index_t n, double* out) {
-  sweep_body<W, Move>(moved, step, x, q, n, out);
+template <int W, int M, int C, class Value>
+void sweep_wide(const double* const* moved, const double* const* step, const Value* const* x, double* const* q, index_t n,
+                double* const* out) {
+  sweep_body<W, M, C>(moved, step, x, q, n, out);
 }
 #endif
+
+/// <x, u>
+inline double cross(const double* x, const double* u, index_t n) { return wide() ? dot_wide(x, u, n) : dot_plain(x, u, n); }
+inline double cross(const float* x, const double* u, index_t n) {
+  double sum = 0;
+  for (index_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * u[i];
+  return sum;
+}
 
 }  // namespace columns_detail
 
 template <class Columns> struct IsDense : std::false_type {};
 template <class Value> struct IsDense<DenseRows<Value>> : std::true_type {};
 
-/// Rates of tasks on the same dense rows, and a step of theirs along a column that has not been made yet.
+/// Rates of tasks on the same dense rows, with steps along the last columns that have not been made yet.
 class TaskSweep {
  public:
-  /// For the rates q of these tasks.
-  template <class Tasks>
-  void begin(Tasks& tasks) {
+  /// For what these tasks keep for each row: rates q, or anything else that columns are added to.
+  template <class Tasks, class Kept>
+  void begin(Tasks& tasks, Kept kept) {
     rates.clear();
-    for (auto& task : tasks) rates.push_back(task.q.data());
-    n_rows = tasks[0].of.n, waiting = false;
+    for (auto& task : tasks) rates.push_back((task.*kept).data());
+    n_rows = tasks[0].of.n, n_waiting = 0, met = nullptr;
+    ahead.resize(rates.size());
+    for (auto& each : moved) each.resize(n_rows);
+    for (auto& each : step) each.resize(rates.size());
   }
 
-  /// out_t = <x, q_t>, after the step that waits.
+  /// out_t = <x, q_t>, after all steps; `next` is the column that is likely to be asked for next, if it is known.
   template <class Value>
-  void dot(const DenseRow<Value>& x, double* out) {
-    waiting ? all<true>(x.values, out) : all<false>(x.values, out);
-    waiting = false;
+  void dot(const DenseRow<Value>& x, const DenseRow<Value>* next, double* out) {
+    if (met == x.values) {
+      std::copy(ahead.begin(), ahead.end(), out);
+      for (int m = 0; m < n_waiting; ++m) {
+        const double turned = columns_detail::cross(x.values, moved[m].data(), n_rows);
+        for (std::size_t t = 0; t < rates.size(); ++t) out[t] += turned * step[m][t];
+      }
+      met = nullptr;
+      return;
+    }
+    const Value* const columns[2] = {x.values, next ? next->values : nullptr};
+    double* const outs[2] = {out, ahead.data()};
+    next ? with_steps<2>(columns, outs) : with_steps<1>(columns, outs);
+    met = columns[1], n_waiting = 0;
   }
-  /// q_t += step_t d x, as soon as the next column is looked at.
+  /// q_t += step_t d x, as soon as the next column is looked at; without d, it is 1.
   template <class Value>
   void add(const DenseRow<Value>& x, const double* d, const double* by) {
-    moved.resize(n_rows);
-    for (index_t i = 0; i < n_rows; ++i) moved[i] = d[i] * static_cast<double>(x.values[i]);
-    step.assign(by, by + rates.size());
-    waiting = true;
+    if (n_waiting == 2) flush();
+    for (index_t i = 0; i < n_rows; ++i) moved[n_waiting][i] = (d ? d[i] : 1) * static_cast<double>(x.values[i]);
+    std::copy_n(by, rates.size(), step[n_waiting].begin());
+    ++n_waiting;
   }
-  /// Makes the step that waits.
+  /// Makes the steps that wait.
   void flush() {
-    if (!waiting) return;
-    for (std::size_t t = 0; t < rates.size(); ++t)
-      for (index_t i = 0; i < n_rows; ++i) rates[t][i] += step[t] * moved[i];
-    waiting = false;
+    const double* none[1] = {nullptr};
+    double* nowhere[2] = {nullptr, nullptr};
+    if (n_waiting > 0) with_steps<0>(none, nowhere);
+    n_waiting = 0, met = nullptr;
   }
+  /// The rates have changed otherwise: what was found out ahead does not hold any more.
+  void forget() { met = nullptr; }
 
  private:
-  template <bool Move, class Value>
-  void all(const Value* x, double* out) {
-    constexpr int at_once = Move ? 2 : 4;  // sums of more do not fit the registers
-    const std::size_t n_tasks = rates.size();
-    std::size_t t = 0;
-    for (; t + at_once <= n_tasks; t += at_once) some<at_once, Move>(x, t, out);
-    for (; t < n_tasks; ++t) some<1, Move>(x, t, out);
+  template <int C, class Value>
+  void with_steps(const Value* const* x, double* const* out) {
+    n_waiting == 0 ? all<0, C>(x, out) : n_waiting == 1 ? all<1, C>(x, out) : all<2, C>(x, out);
   }
-  template <int W, bool Move, class Value>
-  void some(const Value* x, std::size_t t, double* out) {
+  template <int M, int C, class Value>
+  void all(const Value* const* x, double* const* out) {
+    constexpr int at_once = 4;  // sums of more do not fit the registers
+    std::size_t t = 0;
+    for (; t + at_once <= rates.size(); t += at_once) some<at_once, M, C>(x, t, out);
+    for (; t < rates.size(); ++t) some<1, M, C>(x, t, out);
+  }
+  template <int W, int M, int C, class Value>
+  void some(const Value* const* x, std::size_t t, double* const* out) {
     using namespace columns_detail;
-    const double* const steps = Move ? step.data() + t : nullptr;
-    wide() ? sweep_wide<W, Move>(moved.data(), steps, x, rates.data() + t, n_rows, out + t)
-           : sweep_plain<W, Move>(moved.data(), steps, x, rates.data() + t, n_rows, out + t);
+    const double* const along[2] = {moved[0].data(), moved[1].data()};
+    const double* const by[2] = {step[0].data() + t, step[1].data() + t};
+    double* const to[2] = {C > 0 ? out[0] + t : nullptr, C > 1 ? out[1] + t : nullptr};
+    wide() ? sweep_wide<W, M, C>(along, by, x, rates.data() + t, n_rows, to)
+           : sweep_plain<W, M, C>(along, by, x, rates.data() + t, n_rows, to);
   }
 
   std::vector<double*> rates;
-  std::vector<double> moved, step;
+  std::vector<double> moved[2], step[2];
+  std::vector<double> ahead;  // <x, q_t> of the column that was met ahead of its turn, before the steps that wait
+  const void* met = nullptr;  // the values of that column
+  int n_waiting = 0;
   index_t n_rows = 0;
-  bool waiting = false;
 };
 
 }  // namespace thresher
