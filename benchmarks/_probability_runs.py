@@ -34,6 +34,11 @@ CONSTANT, TUNED, UNTUNED, CHANCE = "constant", "tuned LR", "LR with C=1", "by ch
 CHOICES_OF_C = tuple(10.0**k for k in range(-4, 5))
 CLOSE = {"tol": 1e-6, "max_iter": 100_000}
 N_FOLDS = 5
+FOLDED: dict[str, dict[str, Any]] = {
+    "sigmoid": {},
+    "isotonic": {"method": "isotonic"},
+    "one model": {"ensemble": False},
+}
 N_BINS = 15
 N_DRAWS = 100
 
@@ -71,9 +76,9 @@ class Cost(NamedTuple):
         return self.calibrated / self.none
 
 
-def folded(learner: str) -> str:
+def folded(learner: str, way: str = "sigmoid") -> str:
     """The name of CalibratedClassifierCV around a learner."""
-    return f"{learner} in folds"
+    return f"{learner} in folds, {way}"
 
 
 # --- quality ----------------------------------------------------------------------------------------------------------
@@ -109,8 +114,10 @@ def _of_split(split: Split, folds: bool) -> dict[str, Quality]:
         method = _method(name)
         model, _ = learned(default_model(method), split, once=True)
         found[name] = _quality(model.predict_proba(split.X_test), split.y_test)
-        if folds:
-            found[folded(name)] = _in_folds(method, split)
+        for way, options in FOLDED.items() if folds else ():
+            around = CalibratedClassifierCV(default_model(method, max_iter=1), cv=N_FOLDS, **options)
+            said = around.fit(split.X, split.y).predict_proba(split.X_test)
+            found[folded(name, way)] = _quality(said, split.y_test)
     return found
 
 
@@ -126,15 +133,6 @@ def _logistic(split: Split) -> dict[str, Quality]:
     said = {name: model.fit(split.X, split.y).predict_proba(split.X_test) for name, model in models.items()}
     chance = Quality(np.nan, _error_by_chance(*_events(said[TUNED], split.y_test)))
     return {name: _quality(each, split.y_test) for name, each in said.items()} | {CHANCE: chance}
-
-
-def _in_folds(method: Method, split: Split) -> Quality:
-    """The better of two ways to read scores, by the test rows themselves."""
-    found = []
-    for way in ("sigmoid", "isotonic"):
-        model = CalibratedClassifierCV(default_model(method, max_iter=1), method=way, cv=N_FOLDS)
-        found.append(_quality(model.fit(split.X, split.y).predict_proba(split.X_test), split.y_test))
-    return min(found)
 
 
 def _method(name: str) -> Method:

@@ -12,6 +12,7 @@ from ._newcomer_sets import is_there
 from ._probability_runs import (
     CHANCE,
     CONSTANT,
+    FOLDED,
     LEARNERS,
     N_BINS,
     N_FOLDS,
@@ -85,6 +86,8 @@ def _promises(
     _judge(table, f"{others}: {above}, every set", _each(_excesses(two, OTHERS)), 20)
     _judge(table, f"all five: {in_folds}, mean of sets", _means(around), 5)
     _judge(table, f"all five: {in_folds}, every set", _each(around), 5)
+    alone = {name: {each.name: each.excess(name, folded(name, "one model")) for each in two} for name in LEARNERS}
+    _judge(table, f"all five: {in_folds}, with ensemble=False, every set", _each(alone), 5)
     for what, results in (("two classes", large), ("several classes", large_several)):
         errors = {name: {each.name: each.of[name].error for each in results} for name in LEARNERS}
         _judge(table, f"all five: expected calibration error, {what}, every set", _each(errors), 0.03, 3)
@@ -149,19 +152,21 @@ def _excess_table(title: str, results: list[Result]) -> Table:
 def _folds_table(results: list[Result]) -> Table:
     """Each learner beside scikit-learn's way to probabilities, which learns five times."""
     table = Table(
-        f"Log loss beside CalibratedClassifierCV around the same learner{_kind()}",
-        ["learner", f"% above {TUNED}", f"in {N_FOLDS} folds, % above {TUNED}", "% above itself in folds", "worst"],
+        f"Log loss, % above that of CalibratedClassifierCV around the same learner{_kind()}",
+        ["learner", *(cell for way in FOLDED for cell in (way, f"worst, {way}"))],
         notes=[
-            f"CalibratedClassifierCV(cv={N_FOLDS}) around the learner with max_iter=1, the mean of its {N_FOLDS} "
-            'models; of "sigmoid" and "isotonic" the one with the smaller log loss on the test rows of each split.',
+            f"CalibratedClassifierCV(cv={N_FOLDS}) around the learner with max_iter=1. It predicts by the mean of "
+            f'{N_FOLDS} models, which is better than one of them by itself; "one model" is ensemble=False, which '
+            f"calibrates on the same folds and predicts by one model, as ours do.",
         ],
     )
     for name in LEARNERS:
-        above = {each.name: each.excess(name, folded(name)) for each in results}
-        worst = max(above, key=above.__getitem__)
-        means = [np.mean([each.excess(which) for each in results]) for which in (name, folded(name))]
-        cells = [f"{mean:+.1f}" for mean in (*means, np.mean(list(above.values())))]
-        table.rows.append([name, *cells, f"{above[worst]:+.1f} ({worst})"])
+        cells = []
+        for way in FOLDED:
+            above = {each.name: each.excess(name, folded(name, way)) for each in results}
+            worst = max(above, key=above.__getitem__)
+            cells += [f"{np.mean(list(above.values())):+.1f}", f"{above[worst]:+.1f} ({worst})"]
+        table.rows.append([name, *cells])
     return table
 
 
