@@ -45,16 +45,16 @@ OWN_LIMITS = {
     "dropoutpegasos": Limit(120, 230, "draws how often each weight of a row was shrunk since it was last met"),
     "ftrl": Limit(20, 45, "takes roots and a quotient for every value"),
     "multitaskfobos": Limit(45, 80, "learns the weights of all tasks together"),
-    "multitaskrda": Limit(65, 100, "learns the weights of all tasks together"),
+    "multitaskrda": Limit(55, 75, "learns the weights of all tasks together"),
     "reweightedl1rda": Limit(
-        90, 360, "weighs the penalty of each weight anew in every step, for which there is no closed form"
+        90, 270, "weighs the penalty of each weight anew in every step, for which there is no closed form"
     ),
     "reweightedl2rda": Limit(
-        190, 190, "weighs the penalty of each weight anew in every step, for which there is no closed form"
+        85, 85, "weighs the penalty of each weight anew in every step, for which there is no closed form"
     ),
-    "ascw": Limit(2800, 2800, "searches for the best features in every batch"),
+    "ascw": Limit(1450, 1450, "searches for the best features in every batch"),
     "poolcw": Limit(1100, 1100, "solves a problem over groups of features in every batch"),
-    "sbcw": Limit(125, 125, "solves a problem in every batch"),
+    "sbcw": Limit(110, 110, "solves a problem in every batch"),
 }
 
 

@@ -1,4 +1,6 @@
 // What learners that take a whole batch at a time do row by row.
+#include <limits>
+
 #include "bind.hpp"
 #include "box_ascent.hpp"
 #include "columns.hpp"
@@ -32,6 +34,34 @@ void add(const Rows& rows, In<double> a, In<double> b, Out<double> first, Out<do
   std::visit([&](const auto& x) { add_columns(x, a.data(), b.data(), first.data(), second.data()); }, rows.any);
 }
 
+/// Sparse rows column by column; dense ones are refused.
+struct Turned {
+  Out<index_t> starts;
+  Out<std::int32_t> row_of;
+  Out<double> values, squares;
+
+  template <class Value>
+  void operator()(const DenseRows<Value>&) const {
+    require(false, "only sparse rows are turned to columns");
+  }
+  template <class Value, class Column>
+  void operator()(const CsrRows<Value, Column>& rows) const {
+    const auto n = static_cast<std::size_t>(rows.n_values());
+    require(row_of.shape(0) == n && values.shape(0) == n, "there must be a place for every value");
+    nb::gil_scoped_release nogil;
+    by_columns(rows, starts.data(), row_of.data(), values.data(), squares.data());
+  }
+};
+
+void turn(const Rows& rows, Out<index_t> starts, Out<std::int32_t> row_of, Out<double> values, Out<double> squares) {
+  rows.check();
+  require(rows.n_rows <= std::numeric_limits<std::int32_t>::max(), "there are too many rows for one batch");
+  require(static_cast<index_t>(starts.shape(0)) == rows.n_features + 1 &&
+              static_cast<index_t>(squares.shape(0)) == rows.n_features,
+          "there must be a place for every column");
+  std::visit(Turned{starts, row_of, values, squares}, rows.any);
+}
+
 double ascend(ReadMatrix X, In<double> y, In<double> cost, bool squared, Out<double> a, Out<double> w) {
   const auto n = static_cast<index_t>(X.shape(0)), m = static_cast<index_t>(X.shape(1));
   for (const std::size_t length : {y.shape(0), cost.shape(0), a.shape(0)})
@@ -42,8 +72,8 @@ double ascend(ReadMatrix X, In<double> y, In<double> cost, bool squared, Out<dou
   return ascent.pass(DenseRows<double>{X.data(), n, m});
 }
 
-double group_ascend(ReadMatrix X, In<index_t> ends, index_t free, In<double> y, In<double> cost, double C, double sigma,
-                    double ridge, const std::string& step, In<double> w0, Out<double> a, Out<double> z, Out<double> w) {
+nb::tuple group_ascend(ReadMatrix X, In<index_t> ends, index_t free, In<double> y, In<double> cost, double C, double sigma,
+                       double ridge, const std::string& step, In<double> w0, Out<double> a, Out<double> z, Out<double> w) {
   const auto n = static_cast<index_t>(X.shape(0)), m = static_cast<index_t>(X.shape(1));
   for (const std::size_t length : {y.shape(0), cost.shape(0), a.shape(0)})
     require(static_cast<index_t>(length) == n, "there must be a target, a cost and a dual variable for every row");
@@ -56,10 +86,23 @@ double group_ascend(ReadMatrix X, In<index_t> ends, index_t free, In<double> y, 
   require(C > 0 && sigma > 0 && ridge >= 0, "C and sigma must be above 0");
   using Step = GroupAscent::Step;
   const Step rule = step == "exact" ? Step::exact : step == "safe" ? Step::safe : Step::corrected;
-  GroupAscent ascent{y.data(), cost.data(), w0.data(), a.data(),    z.data(), w.data(), C,  sigma, ridge,
-                     rule,     free,        n_groups,  ends.data(), {},       {},       {}, {},    {}};
+  GroupAscent ascent{y.data(), cost.data(), w0.data(), a.data(), z.data(), w.data(),   C,
+                     sigma,    ridge,       rule,      free,     n_groups, ends.data()};
+  double largest = 0;
+  Two values;
+  {
+    nb::gil_scoped_release nogil;
+    largest = ascent.pass(X.data(), n, m);
+    values = ascent.values(X.data(), n, m);
+  }
+  return nb::make_tuple(largest, values.first, values.second);
+}
+
+index_t best(In<double> scores, In<bool> left, Out<index_t> out) {
+  require(scores.shape(0) == left.shape(0), "every column must have a score and be left or not");
   nb::gil_scoped_release nogil;
-  return ascent.pass(X.data(), n, m);
+  return best_columns(scores.data(), left.data(), static_cast<index_t>(scores.shape(0)), static_cast<index_t>(out.shape(0)),
+                      out.data());
 }
 
 }  // namespace
@@ -69,12 +112,18 @@ void bind_batches(nb::module_& m) {
         "Dense values of some columns, written to `out`, which holds zeros; column n_features is the constant.");
   m.def("add_columns", &add, nb::arg("rows"), nb::arg("a"), nb::arg("b"), nb::arg("first").noconvert(),
         nb::arg("second").noconvert(), "first += X' a and second += (X * X)' b.");
+  m.def("by_columns", &turn, nb::arg("rows"), nb::arg("starts").noconvert(), nb::arg("row_of").noconvert(),
+        nb::arg("values").noconvert(), nb::arg("squares").noconvert(),
+        "The values of sparse rows column by column, and the sums of their squares; `starts` and `squares` hold zeros.");
   m.def("ascend", &ascend, nb::arg("X").noconvert(), nb::arg("y"), nb::arg("cost"), nb::arg("squared"), nb::arg("a").noconvert(),
         nb::arg("w").noconvert(), "One pass of dual coordinate ascent; the largest change of w that one row made.");
   m.def("group_ascend", &group_ascend, nb::arg("X").noconvert(), nb::arg("ends"), nb::arg("free"), nb::arg("y"), nb::arg("cost"),
         nb::arg("C"), nb::arg("sigma"), nb::arg("ridge"), nb::arg("step"), nb::arg("w0"), nb::arg("a").noconvert(),
         nb::arg("z").noconvert(), nb::arg("w").noconvert(),
-        "One pass of dual coordinate ascent over groups of columns; the largest change of z that one row made.");
+        "One pass of dual coordinate ascent over groups of columns; the largest change of z that one row made, the objective and "
+        "that of the dual.");
+  m.def("best_columns", &best, nb::arg("scores"), nb::arg("left"), nb::arg("out").noconvert(),
+        "Write the columns with the largest scores of those that are left to `out`, the largest first; how many there are.");
 }
 
 }  // namespace thresher

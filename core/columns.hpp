@@ -1,5 +1,6 @@
 // Some columns of rows: what learners that keep few features do with a whole batch.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -67,6 +68,45 @@ void add_columns(const AllRows& rows, const double* a, const double* b, double* 
       second[j] += b[i] * xj * xj;
     });
   }
+}
+
+/// The same values column by column: column j has those from starts[j] to starts[j + 1], in row order, and the sum of their squares.
+/// `starts`, with one place more than columns, and `squares` hold zeros.
+template <class Value, class Column>
+void by_columns(const CsrRows<Value, Column>& rows, index_t* starts, std::int32_t* row_of, double* values, double* squares) {
+  index_t* const ends = starts + 1;
+  for (index_t i = 0; i < rows.n_rows; ++i) rows.row(i, 0).each([&](index_t j, double) { ++ends[j]; });
+  index_t total = 0;
+  for (index_t j = 0; j < rows.n_features; ++j) {  // where a column begins, until its values have moved it to its end
+    const index_t n = ends[j];
+    ends[j] = total;
+    total += n;
+  }
+  for (index_t i = 0; i < rows.n_rows; ++i)
+    rows.row(i, 0).each([&](index_t j, double xj) {
+      const index_t at = ends[j]++;
+      row_of[at] = static_cast<std::int32_t>(i);
+      values[at] = xj;
+      squares[j] += xj * xj;
+    });
+}
+
+/// The n columns with the largest scores of those that are left, the largest first; of equal ones the first, and none without a
+/// score. Returns how many there are.
+inline index_t best_columns(const double* scores, const bool* left, index_t n_columns, index_t n, index_t* out) {
+  const auto better = [scores](index_t j, index_t k) { return scores[j] > scores[k] || (scores[j] == scores[k] && j < k); };
+  index_t found = 0;
+  for (index_t j = 0; j < n_columns && n > 0; ++j) {
+    if (!left[j] || scores[j] != scores[j]) continue;
+    if (found == n) {  // out is a heap with the worst of them in front
+      if (!(scores[j] > scores[out[0]])) continue;
+      std::pop_heap(out, out + found--, better);
+    }
+    out[found++] = j;
+    std::push_heap(out, out + found, better);
+  }
+  std::sort_heap(out, out + found, better);
+  return found;
 }
 
 }  // namespace thresher

@@ -23,6 +23,7 @@ struct MultiTaskRda : Plain {
   const double* l1_weights;
   index_t constant;
   const Loss& criterion;
+  mutable std::vector<double> parts;  // 1 / n_q: a row of data divides once for each task, not for each of its non-zeros
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -35,7 +36,8 @@ struct MultiTaskRda : Plain {
   explicit MultiTaskRda(const Source& s)
       : rounds(s), penalty(s.text("penalty"), s.number("p")), gradient_sum(s.array("gradient_sum", "weight task")),
         kept(s.array("kept", "weight")), stamp(s.array("stamp", "weight")), alpha(s.number("alpha")), eta0(s.number("eta0")),
-        l1_weight(s.number("l1_weight")), l1_weights(s.vector("l1_weights")), constant(s.n_weights - 1), criterion(s.loss()) {}
+        l1_weight(s.number("l1_weight")), l1_weights(s.vector("l1_weights")), constant(s.n_weights - 1), criterion(s.loss()),
+        parts(static_cast<std::size_t>(rounds.n_tasks)) {}
 
   index_t width() const { return 1; }
   void open(const Item& item) {
@@ -45,22 +47,28 @@ struct MultiTaskRda : Plain {
   /// With the weights of the round's start; item's task has not joined it yet.
   template <class Row>
   void score(const Row& x, const Item& item, double* out) {
-    const double n = rounds.seen_before(item.code);
-    const double sum = x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : now(j, item.code, n) * xj; }, nothing);
-    *out = -step(*rounds.n_rounds) * (sum + x.bias * at(constant, item.code) / n);
+    const double part = 1 / rounds.seen_before(item.code);
+    if (!penalty.is_plain())
+      for (index_t q = 0; q < rounds.n_tasks; ++q) parts[q] = 1 / rounds.seen_before(q);
+    x.each([&](index_t j, double) {  // rows of several tasks do not fit the nearest caches
+      prefetch_line(gradient_sum + j * rounds.n_tasks);
+      prefetch_line(stamp + j);
+      prefetch_line(kept + j);
+    }, nothing);
+    const double sum = x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : now(j, item.code, part) * xj; }, nothing);
+    *out = -step(*rounds.n_rounds) * (sum + x.bias * (part * at(constant, item.code)));
   }
   template <class Row>
   void look(const Row& x, const Item& item, double* out) const {
-    const double n = rounds.seen(item.code);
+    divide();
     const double sum = x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : shrunk(j, item.code) * xj; }, nothing);
-    *out = -step(rounds.n_with_open()) * (sum + x.bias * at(constant, item.code) / n);
+    *out = -step(rounds.n_with_open()) * (sum + x.bias * mean(constant, item.code));
   }
   void weights(index_t j, double* out) const {
-    const double of_row = j == constant ? 0 : of_row_read(j), scale = -step(rounds.n_with_open());
-    for (index_t q = 0; q < rounds.n_tasks; ++q) {
-      const double mean = at(j, q) / rounds.seen(q);
-      out[q] = scale * (j == constant ? mean : penalty.entry(mean, of_row, alpha, l1_of(j)));
-    }
+    divide();
+    const double number = j == constant ? 0 : of_row(j), scale = -step(rounds.n_with_open());
+    for (index_t q = 0; q < rounds.n_tasks; ++q)
+      out[q] = scale * (j == constant ? mean(j, q) : penalty.entry(mean(j, q), number, alpha, l1_of(j)));
   }
   double loss(const double* out, const Item& item) const { return criterion.value(*out, item.y); }
   bool wrong(const double* out, const Item& item) const { return (*out > 0) != (item.y > 0); }
@@ -84,23 +92,26 @@ struct MultiTaskRda : Plain {
   double step(double t) const { return eta0 * std::sqrt(t); }
   double l1_of(index_t j) const { return l1_weights ? l1_weights[j] : l1_weight; }
 
+  /// `parts` as if the open round were complete.
+  void divide() const {
+    for (index_t q = 0; q < rounds.n_tasks; ++q) parts[q] = 1 / rounds.seen(q);
+  }
+  double mean(index_t j, index_t q) const { return parts[q] * at(j, q); }
+
   /// prox(G_j)_q at the start of the open round.
-  double now(index_t j, index_t task, double n) {
-    if (penalty.is_plain()) return soft_threshold(at(j, task) / n, alpha);
+  double now(index_t j, index_t task, double part) {
+    if (penalty.is_plain()) return soft_threshold(part * at(j, task), alpha);
     if (stamp[j] != rounds.number()) {  // nobody wrote to the row in this round
-      const double* row = gradient_sum + j * rounds.n_tasks;
-      kept[j] = penalty.of_row([&](index_t q) { return row[q] / rounds.seen_before(q); }, rounds.n_tasks, alpha, l1_of(j));
+      kept[j] = of_row(j);
       stamp[j] = rounds.number();
     }
-    return kept[j] > 0 ? penalty.entry(at(j, task) / n, kept[j], alpha, l1_of(j)) : 0;
+    return kept[j] > 0 ? penalty.entry(part * at(j, task), kept[j], alpha, l1_of(j)) : 0;
   }
-  double of_row_read(index_t j) const {
-    const double* row = gradient_sum + j * rounds.n_tasks;
-    return penalty.of_row([&](index_t q) { return row[q] / rounds.seen(q); }, rounds.n_tasks, alpha, l1_of(j));
+  double of_row(index_t j) const {
+    const double *row = gradient_sum + j * rounds.n_tasks, *part = parts.data();
+    return penalty.of_row([=](index_t q) { return part[q] * row[q]; }, rounds.n_tasks, alpha, l1_of(j));
   }
-  double shrunk(index_t j, index_t task) const {
-    return penalty.entry(at(j, task) / rounds.seen(task), of_row_read(j), alpha, l1_of(j));
-  }
+  double shrunk(index_t j, index_t task) const { return penalty.entry(mean(j, task), of_row(j), alpha, l1_of(j)); }
 };
 
 THRESHER_LEARNER(MultiTaskRda, "Dual averaging for tasks that share features.", MultiTaskRda)

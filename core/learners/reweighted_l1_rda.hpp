@@ -106,27 +106,40 @@ struct ReweightedL1RdaRule {
   bool is_free(index_t j) const { return j == constant && free_constant; }
   double theta(double w, double step) const { return step == 0 ? 1 : 1 / (std::fabs(w) + smoothing); }
   static double order_of(const Course& c) { return c.step == 0 ? 0 : std::fabs(c.gradient) / c.penalty; }
-  double shrunk(const Course& c, double cut) const {
-    return c.step == 0 ? 0 : -eta0 / std::sqrt(c.step) * soft_threshold(c.gradient, cut);
+  double shrunk(const Course& c, double least) const {
+    return c.step == 0 ? 0 : -eta0 / std::sqrt(c.step) * soft_threshold(c.gradient, least);
   }
   double value(index_t j, const Course& c) const {
-    return shrunk(c, is_free(j) ? 0 : alpha * c.penalty + rho * std::sqrt(c.step) / eta0);
+    const double least = is_free(j) ? 0 : cut(c);
+    return std::fabs(c.gradient) <= least ? 0 : shrunk(c, least);  // most are 0, and need no root
   }
+  /// Of a weight that is not free.
+  double cut(const Course& c) const { return alpha * c.penalty + (rho == 0 ? 0 : rho * std::sqrt(c.step) / eta0); }
   /// Weight j after `t` steps without a gradient since its last one.
-  Course course(index_t j, double t) const {
+  THRESHER_INLINE Course course(index_t j, double t) const {
     Course c{gradient_sum[j], penalty_sum[j], last_step[j]};
-    const double held = c.step < t ? batch[j] : 0;  // of a mini-batch that is over
+    if (c.step == t) return c;
+    const double held = batch[j];  // of a mini-batch that is over
     if (is_free(j)) return {c.gradient + held, 0, t};
-    if (held != 0) c = {c.gradient + held, c.penalty + theta(value(j, c), c.step), c.step + 1};
+    if (held != 0 || c.step == 0) c = {c.gradient + held, c.penalty + theta(value(j, c), c.step), c.step + 1};
+    return std::fabs(c.gradient) <= cut(c) ? rested(c, t) : moved(c, t);
+  }
+  /// The cut only rises: a weight that is 0 stays 0.
+  Course rested(const Course& c, double t) const { return {c.gradient, c.penalty + (t - c.step) / smoothing, t}; }
+  /// A weight that is not 0, until it is. Where strides are short, several steps are made before the next one is looked at.
+  Course moved(Course c, double t) const {
+    const double size = std::fabs(c.gradient);
+    int singles = 0;
     while (c.step < t) {
-      const double w = value(j, c), left = t - c.step;
-      if (w == 0 && c.step > 0) {  // the cut only rises: it stays 0
-        c.penalty += left / smoothing;
-        c.step = t;
-      } else if (left < 4 || c.step < 256 || !strides(c, std::fabs(w), left)) {
-        c.penalty += theta(w, c.step);
-        ++c.step;
+      const double scale = eta0 / std::sqrt(c.step), rest = size - cut(c);
+      if (rest <= 0) return rested(c, t);
+      if (singles == 0 && t - c.step > 3 && c.step >= 256) {
+        if (strides(c, scale, scale * rest, t - c.step)) continue;
+        singles = 8;
       }
+      c.penalty += 1 / (scale * rest + smoothing);
+      ++c.step;
+      if (singles > 0) --singles;
     }
     return c;
   }
@@ -135,17 +148,20 @@ struct ReweightedL1RdaRule {
   ///
   ///     Theta' = -Theta^2 W',      W' = -k (Theta - Theta' / 2) - W / (2t),      where Theta' / 2 makes a difference of a slope
   ///
-  /// and so on. Within 1/64 of t and 1/512 of w + smoothing, what is left out is less than 1e-9 of the sum.
-  bool strides(Course& c, double w, double n) const {
-    const double t = c.step, per_step = 1 / t, k = eta0 * alpha / std::sqrt(t), W = w + rho, th = 1 / (w + smoothing);
-    const double square = th * th, half = 0.5 * per_step;
-    const double th1 = square * (k * th + W * half) / (1 + 0.5 * k * square), W1 = -th1 / square;
-    n = std::min({n, std::floor(t / 64), std::floor(1 / (-512 * W1 * th)), std::floor(w / (-2 * W1))});
+  /// and so on. Within 1/64 of t and 1/512 of w + smoothing, what is left out is less than 1e-9 of the sum. There k Theta^2 is below
+  /// 1/1536, for which 1 / (1 + k Theta^2 / 2) is a square.
+  bool strides(Course& c, double scale, double w, double n) const {
+    const double t = c.step, per_step = 1 / t, k = scale * alpha, W = w + rho, th = 1 / (w + smoothing);
+    const double square = th * th, half = 0.5 * per_step, e = 0.5 * k * square, inverse = 1 - e + e * e;
+    const double W1 = -(k * th + W * half) * inverse, th1 = -square * W1;
+    n = std::min(n, std::floor(t / 64));
+    if (-512 * W1 * th * n > 1) n = std::floor(1 / (-512 * W1 * th));
+    if (-2 * W1 * n > w) n = std::floor(w / (-2 * W1));
     if (!(n > 3)) return false;
     const double given = k * (half * th - th1) + half * (W * per_step * 2 - W1) -
                          W * per_step * half;  // W'', but for Theta'' / 2
     const double bent = square * (2 * th * W1 * W1 - given);
-    const double th2 = bent / (1 + 0.5 * k * square), W2 = given + 0.5 * k * th2;
+    const double th2 = bent * inverse, W2 = given + 0.5 * k * th2;
     const double W3 = -k * th2 + per_step * (k * th1 - 0.5 * W2 + per_step * (W1 - 0.75 * k * th - W * per_step));
     const double th3 = th * square * (6 * W1 * W2 - 6 * th * W1 * W1 * W1) - square * W3;
     const double pairs = n * (n - 1) / 2;  // sums of s, s^2 and s^3 over the steps

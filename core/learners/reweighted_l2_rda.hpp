@@ -13,13 +13,17 @@ namespace thresher {
 ///     w_{t+1} = -G_t / R_t,   R_t = alpha t + sum_{s <= t} Theta_s,   Theta_1 = 1,   Theta_{t+1} = 1 / (w_{t+1}^2 + smoothing)
 ///
 /// G sums the mean gradients of mini-batches. No weight is 0 by itself: a prediction leaves out those of at most `threshold`. A
-/// weight without gradient follows R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2): n steps are n phi where G = 0,
-/// else they are taken one by one while they are large and bend, then at once by the flow of the recursion with its first
+/// weight without gradient follows R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2): n steps are n phi where G = 0.
+/// Else as many as leave R about the same are a cubic of their number, which is most of all catching up,
+///
+///     R_n = R + n phi + C(n, 2) phi phi' + C(n, 3) phi phi'^2 + (n (n - 1) (2n - 1) / 12) phi^2 phi'',
+///
+/// and more are taken one by one while they are large and bend, then at once by the flow of the recursion with its first
 /// corrections,
 ///
 ///     tau(R) = integral of 1 / phi  +  log(phi) / 2  -  phi' / 12,      tau(R_n) = tau(R_0) + n      (Newton),
 ///
-/// to about 1e-8 of R. After 16384 steps that were still too rough for this, they are made in strides by the midpoint rule.
+/// each to about 1e-8 of R. After 16384 steps that were still too rough for this, they are made in strides by the midpoint rule.
 ///
 /// The constant feature is one like the others, but for the threshold.   Jumutc (2016), Algorithm 10.
 template <class Batch>
@@ -104,11 +108,26 @@ struct ReweightedL2Rda : Plain {
   Course next(index_t j) const { return stepped(gradient_sum[j], {denominator[j], last_step[j]}); }  // of one that is up to date
   /// With what a mini-batch held back that is over.
   double gradient(index_t j) const { return last_step[j] < *n_steps ? gradient_sum[j] + batch[j] : gradient_sum[j]; }
-  Course course(index_t j) const {
+  THRESHER_INLINE Course course(index_t j) const {
     const double g = gradient(j), t = *n_steps;
     Course c{denominator[j], last_step[j]};
     if (c.step < t && (c.step == 0 || batch[j] != 0)) c = stepped(gradient_sum[j], c);
     if (g == 0) return {c.denominator + (t - c.step) * (alpha + 1 / smoothing), t};
+    if (near(g, c, t - c.step)) return c;
+    return far(g, c, t);
+  }
+  /// All n steps at once, if what the cubic leaves out is about 1e-11 of R: by x = n phi / R, the part of itself by which R grows,
+  /// and its slope R phi' / phi, that is about x^4 / 2 times the slope. phi is 1 / smoothing, but for poles at least R away.
+  THRESHER_INLINE bool near(double g, Course& c, double n) const {
+    const double r = c.denominator, per_r = 1 / r, q = g * per_r, square = q * q, theta = 1 / (smoothing + square);
+    const double rise = alpha + theta, x = n * rise * per_r, turn = 2 * square * theta * theta;  // turn is R phi'
+    if (!(x * x * x * n * per_r * turn < 2e-11)) return false;
+    const double first = turn * per_r, second = first * per_r * (4 * square * theta - 3), pairs = 0.5 * n * (n - 1);
+    c.denominator += n * rise + rise * pairs * (first + (n - 2) / 3 * first * first + (2 * n - 1) / 6 * rise * second);
+    c.step += n;
+    return true;
+  }
+  Course far(double g, Course c, double t) const {
     const double from = c.step;
     while (c.step < t) {
       if (t - c.step > 8 && roughness(g, c.denominator) < kRough) return {jumped(g, c.denominator, t - c.step), t};

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, ascend, group_ascend
-from .._engine import matrix_of
+from .._core import Rows, ascend, by_columns, group_ascend
+from .._core import best_columns as write_best_columns
 from .._estimators import BatchLesson, Ids, Params
 from .._gate import Array, linalg, sparse
-from ..solvers import group_square, group_square_conjugate
+from ..solvers import group_square_conjugate
 from ._row_blocks import CovarianceBlocks
 
 
@@ -36,16 +36,22 @@ class BatchColumns(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows) -> BatchColumns:
-        X = matrix_of(rows)
-        if not sparse.issparse(X):
+        if rows.columns is None:
+            X = rows.values
             ids = np.flatnonzero(X.any(axis=0))
             some = np.asarray(X if len(ids) == X.shape[1] else X[:, ids], dtype=np.float64)
             return cls(ids, some, some.T, np.einsum("ij,ij->j", some, some))
-        ids, places = _distinct(X.indices, X.shape[1])
-        values = X.data.astype(np.float64)
-        some = sparse.csr_array((values, places, X.indptr), shape=(X.shape[0], len(ids))).tocsc()
-        squares: Array = np.bincount(places, values**2, len(ids)).astype(np.float64)
-        return cls(ids, some, some.T, squares)
+        n, columns, names = len(rows.values), rows.columns, None
+        if rows.n_features > 8 * n:  # nothing is as long as all features
+            names, places = np.unique(columns, return_inverse=True)
+            rows = Rows.csr(rows.values, places.astype(columns.dtype), rows.starts, len(names), False)
+        starts, row_of = np.zeros(rows.n_features + 1, np.int64), np.empty(n, np.int32)
+        values, squares = np.empty(n), np.zeros(rows.n_features)
+        by_columns(rows, starts, row_of, values, squares)
+        met = np.flatnonzero(np.diff(starts))
+        stored = values, row_of, np.append(starts[met], n)
+        transposed = sparse.csr_array(stored, shape=(len(met), rows.n_rows))
+        return cls(met if names is None else names.astype(np.int64), transposed.T, transposed, squares[met])
 
     def take(self, places: Ids) -> Array:
         """Some of the columns, dense; in O(their stored values)."""
@@ -60,16 +66,6 @@ class BatchColumns(NamedTuple):
         return out
 
 
-def _distinct(columns: Any, n_features: int) -> tuple[Ids, Ids]:
-    """The columns that occur, and where each stands among them; in O(stored values)."""
-    if n_features > 8 * len(columns):
-        ids, places = np.unique(columns, return_inverse=True)
-        return ids.astype(np.int64), places
-    seen = np.zeros(n_features, dtype=bool)
-    seen[columns] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[columns]
-
-
 class Prior(NamedTuple):
     """The knowledge of earlier batches: means of the blocks' features, and mean and variance of the constant."""
 
@@ -78,16 +74,24 @@ class Prior(NamedTuple):
     constant: tuple[float, float] = (0.0, 1.0)
 
     def mean(self, ids: Ids) -> Array:
-        return self._of(ids, self.means, 0.0)
+        return self.mean_at(self.blocks.places(ids))
 
     def variances(self, ids: Ids) -> Array:
-        return self._of(ids, self.blocks.variances(), 1.0)
+        return self.variances_at(self.blocks.places(ids))
 
-    def _of(self, ids: Ids, values: Array, unknown: float) -> Array:
-        found, places = np.full(len(ids), unknown), self.blocks.places(ids)
-        known = places >= 0
-        found[known] = values[places[known]]
-        return found
+    def mean_at(self, places: Ids) -> Array:
+        return _at(places, self.means, 0.0)
+
+    def variances_at(self, places: Ids) -> Array:
+        return _at(places, self.blocks.variances(), 1.0)
+
+
+def _at(places: Ids, values: Array, unknown: float) -> Array:
+    """Values of features at these places; one that is not known is at -1."""
+    found = np.full(len(places), unknown)
+    known = np.flatnonzero(places >= 0)
+    found[known] = values[places[known]]
+    return found
 
 
 class Group(NamedTuple):
@@ -98,12 +102,12 @@ class Group(NamedTuple):
 
     @property
     def covariance(self) -> Array:
-        inverse: Array = linalg.cho_solve((self.root, True), np.eye(len(self.root)), check_finite=False)
+        inverse: Array = linalg.lapack.dpotrs(self.root, np.eye(len(self.root)), lower=1)[0]
         return 0.5 * (inverse + inverse.T)
 
     def mean(self, w: Array) -> Array:
         """Weights of the features from those of the whitened ones."""
-        return linalg.solve_triangular(self.root, w, trans="T", lower=True, check_finite=False)
+        return unwhitened(self.root, w)
 
 
 class GroupSearch:
@@ -126,7 +130,9 @@ class GroupSearch:
         self.objectives: list[float] = []
         self.gap, self.n_iter = 0.0, 0
         self.constant_root = 1.0
-        self._mean, self._spread = prior.mean(self.columns.ids), prior.variances(self.columns.ids)
+        self.places = prior.blocks.places(self.columns.ids)
+        self._mean = prior.mean_at(self.places)
+        self._precision = 1.0 / prior.variances_at(self.places) + params["C"] * self.columns.squares
         self._left = self.columns.squares > 0
         self._smoother: Any = None
         if self.free:
@@ -151,7 +157,7 @@ class GroupSearch:
 
     @property
     def n_chosen(self) -> int:
-        return sum(len(group.ids) for group in self.groups)
+        return int(self.ends[-1]) - self.free if self.groups else 0
 
     def weights(self, group: int) -> Array:
         """Whitened weights of a group."""
@@ -168,11 +174,11 @@ class GroupSearch:
         scale = 1.0 if self.params["printed"] else self.params["C"]
         pull = scale * self.a * self.lesson.y
         s: Array = self.columns.transposed @ pull
-        how, C = self.params["score"], self.params["C"]
+        how = self.params["score"]
         if how == "full":
             moved = self._smoothed(pull)
         elif how == "diagonal":
-            moved = s / (1.0 / self._spread + C * self.columns.squares)
+            moved = s / self._precision
         else:
             moved = s
         return s * (moved + 2.0 * self._mean)
@@ -197,8 +203,8 @@ class GroupSearch:
         ids, C, y = self.columns.ids[columns], self.params["C"], self.lesson.y
         X = self.columns.take(columns)
         if self.params["whiten"]:
-            group = Group(ids, root_of(self.prior.blocks.marginal(ids), C * (X.T @ X)))
-            X = np.ascontiguousarray(linalg.solve_triangular(group.root, X.T, lower=True, check_finite=False).T)
+            group = Group(ids, root_of(self.prior.blocks.among(self.places[columns]), C * (X.T @ X)))
+            X = whitened(group.root, X)
         else:
             group = Group(ids, np.eye(len(ids)))
         z = C * ((self.a * y) @ X)
@@ -209,7 +215,7 @@ class GroupSearch:
         self._left[columns] = False
         slots = self._slots(-1)
         self.X[:, slots], self.z[slots] = X, z
-        self.w0[slots] = group.root.T @ self.prior.mean(ids)
+        self.w0[slots] = group.root.T @ self._mean[columns]
         return True
 
     # --- their weights ----------------------------------------------------------------------------------------------
@@ -229,33 +235,17 @@ class GroupSearch:
         if given["printed"]:  # the papers begin every time at 0
             self.a[:], self.z[:] = 0.0, 0.0
         for _ in range(given["max_inner_iter"]):
-            group_ascend(
+            _, primal, dual = group_ascend(
                 self.X, self.ends, self.free, self.lesson.y, self.cost, given["C"], given["sigma"],
                 given["ridge"], given["step"], self.w0, self.a, self.z, self.w,
             )  # fmt: skip
             self.n_iter += 1
-            primal, dual = self.values()
             self.gap = primal - dual
             if self.gap <= given["gap_tol"] * abs(primal):
                 break
         if not np.isfinite(self.w).all():
             raise FloatingPointError
         self.objectives.append(primal)
-
-    def values(self) -> tuple[float, float]:
-        """The objective, and that of the dual."""
-        C, sigma, squared = (self.params[name] for name in ("C", "sigma", "squared"))
-        width, free, labels = int(self.ends[-1]) if self.groups else self.free, self.free, self._labels()
-        z, w, w0 = self.z[:width], self.w[:width], self.w0[:width]
-        slack = np.maximum(0.0, 1.0 - self.lesson.y * (self.X[:, :width] @ w))
-        loss = C * float(self.cost @ (0.5 * slack**2 if squared else slack))
-        gain = C * float((self.a - (0.5 * self.a**2 / self.cost if squared else 0.0)).sum())
-        outside = 0.5 * float((w - w0)[:free] @ (w - w0)[:free]), float(z[:free] @ (0.5 * z[:free] + w0[:free]))
-        if not self.groups:
-            return outside[0] + loss, gain - outside[1]
-        inside = group_square((w - w0)[free:], labels, sigma)
-        conjugate = group_square_conjugate(z[free:], labels, sigma, w0[free:])[0]
-        return outside[0] + inside + loss, gain - outside[1] - conjugate
 
 
 def has_settled(objectives: list[float], group_tol: float | None) -> bool:
@@ -268,23 +258,28 @@ def has_settled(objectives: list[float], group_tol: float | None) -> bool:
 
 def best_columns(scores: Array, left: NDArray[np.bool_], n: int) -> Ids:
     """The columns with the largest scores of those that are left; of equal ones the first."""
-    places = np.flatnonzero(left)
-    scores = scores[places]
-    if len(places) > n:
-        near = np.flatnonzero(scores >= np.partition(scores, -n)[-n])
-        places, scores = places[near], scores[near]
-    return places[np.argsort(-scores, kind="stable")[:n]]
+    places = np.empty(n, np.int64)
+    return places[: write_best_columns(scores, left, places)]
 
 
 def root_of(covariance: Array, gain: Array) -> Array:
     """The lower root of the precision after a batch: of the inverse covariance + C X'X."""
-    try:
-        factor = linalg.cho_factor(covariance, lower=True, check_finite=False)
-        precision = linalg.cho_solve(factor, np.eye(len(covariance)), check_finite=False) + gain
-        root: Array = linalg.cholesky(0.5 * (precision + precision.T), lower=True, check_finite=False)
-    except linalg.LinAlgError:
-        raise FloatingPointError from None
+    inverse, failed = linalg.lapack.dposv(covariance, np.eye(len(covariance)), lower=1)[1:]
+    precision = inverse + gain
+    root, no_root = linalg.lapack.dpotrf(0.5 * (precision + precision.T), lower=1)
+    if failed or no_root:
+        raise FloatingPointError
     return root
+
+
+def whitened(root: Array, X: Array) -> Array:
+    """L^-1 x of every row, by LAPACK itself: SciPy takes longer to look at a few columns than to solve them."""
+    return np.ascontiguousarray(linalg.lapack.dtrtrs(root, X.T, lower=1)[0].T)
+
+
+def unwhitened(root: Array, w: Array) -> Array:
+    """L'^-1 w."""
+    return linalg.lapack.dtrtrs(root, w, lower=1, trans=1)[0]
 
 
 def refit(search: GroupSearch) -> Array:
@@ -292,15 +287,19 @@ def refit(search: GroupSearch) -> Array:
     lesson, prior, given = search.lesson, search.prior, search.params
     ids = np.concatenate([np.empty(0, np.int64), *(group.ids for group in search.groups)])
     free = search.free
+    if not free + len(ids):
+        return np.empty(0)
     covariance, X = np.eye(free + len(ids)), np.empty((len(lesson.y), free + len(ids)))
-    covariance[free:, free:] = prior.blocks.marginal(ids)
-    X[:, free:] = search.columns.take(np.searchsorted(search.columns.ids, ids))
-    centre = np.concatenate([np.full(free, prior.constant[0]), prior.mean(ids)])
+    columns = np.searchsorted(search.columns.ids, ids)
+    places = search.places[columns]
+    covariance[free:, free:] = prior.blocks.among(places)
+    X[:, free:] = search.columns.take(columns)
+    centre = np.concatenate([np.full(free, prior.constant[0]), prior.mean_at(places)])
     if free:
         covariance[0, 0], X[:, 0] = prior.constant[1], lesson.constant
     root = root_of(covariance, given["C"] * (X.T @ X))
-    whitened = np.ascontiguousarray(linalg.solve_triangular(root, X.T, lower=True, check_finite=False).T)
+    coordinates = whitened(root, X)
     a, w = np.zeros(len(lesson.y)), root.T @ centre
     for _ in range(given["max_inner_iter"]):
-        ascend(whitened, lesson.y, given["C"] * search.cost, given["squared"], a, w)
-    return Group(ids, root).mean(w)
+        ascend(coordinates, lesson.y, given["C"] * search.cost, given["squared"], a, w)
+    return unwhitened(root, w)

@@ -61,12 +61,16 @@ class CovarianceBlocks(NamedTuple):
 
     def marginal(self, ids: Ids) -> Array:
         """The covariance of these features, dense."""
-        covariance, places = np.eye(len(ids)), self.places(ids)
-        known = np.flatnonzero(places >= 0)
-        at = places[known]
-        together = self.block[at][:, None] == self.block[at]
-        values = np.where(together, self.rows[at][:, self.position()[at]], 0.0)
-        covariance[np.ix_(known, known)] = values
+        return self.among(self.places(ids))
+
+    def among(self, places: Ids) -> Array:
+        """The covariance of features at these places, dense; one that is not known is at -1."""
+        covariance, known = np.eye(len(places)), np.flatnonzero(places >= 0)
+        if len(known):
+            at = places[known]
+            block = self.block[at]
+            position = at - np.searchsorted(self.block, block)
+            covariance[known[:, None], known] = np.where(block[:, None] == block, self.rows[at][:, position], 0.0)
         return covariance
 
     def on(self, columns: Ids) -> Any:
