@@ -17,15 +17,16 @@ struct Threads {
   static constexpr index_t of_thread = index_t{1} << 18;  // values that are worth one more thread: it takes some 20 us to start
 };
 
-/// Calls f(begin, end) for parts of 0 ... n_rows that together hold `n_values`; each part once, in any order. Threads live as long as the
-/// call, so that nothing is left to a process that forks. An exception ends the loop and is thrown again by the caller's thread.
-template <class F>
-void in_parts(index_t n_rows, index_t n_values, F f) {
-  const index_t wanted = n_values / Threads::of_thread, most = Threads::most;
-  const index_t n_threads = wanted < most ? wanted : most;
-  if (n_threads < 2 || n_rows < 2) return f(index_t{0}, n_rows);
-  const index_t n_parts = n_values / Threads::of_part < n_rows ? n_values / Threads::of_part : n_rows;
-  const index_t size = (n_rows + n_parts - 1) / n_parts;
+/// A function of the rows from begin to end, whoever wrote it: threads are started and joined by code that is compiled once.
+struct PartOfRows {
+  const void* f;
+  void (*call)(const void* f, index_t begin, index_t end);
+
+  void operator()(index_t begin, index_t end) const { call(f, begin, end); }
+};
+
+/// Parts of `size` rows in `n_threads` threads, this one among them.
+inline void run_in_threads(index_t n_rows, index_t size, index_t n_threads, PartOfRows f) {
   std::atomic<index_t> next{0};
   std::exception_ptr thrown;
   std::atomic<bool> has_thrown{false};
@@ -46,6 +47,18 @@ void in_parts(index_t n_rows, index_t n_values, F f) {
   work();
   for (std::thread& thread : threads) thread.join();
   if (thrown) std::rethrow_exception(thrown);
+}
+
+/// Calls f(begin, end) for parts of 0 ... n_rows that together hold `n_values`; each part once, in any order. Threads live as long as the
+/// call, so that nothing is left to a process that forks. An exception ends the loop and is thrown again by the caller's thread.
+template <class F>
+void in_parts(index_t n_rows, index_t n_values, F f) {
+  const PartOfRows part{&f, [](const void* it, index_t begin, index_t end) { (*static_cast<const F*>(it))(begin, end); }};
+  const index_t wanted = n_values / Threads::of_thread, most = Threads::most;
+  const index_t n_threads = wanted < most ? wanted : most;
+  if (n_threads < 2 || n_rows < 2) return part(0, n_rows);
+  const index_t n_parts = n_values / Threads::of_part < n_rows ? n_values / Threads::of_part : n_rows;
+  run_in_threads(n_rows, (n_rows + n_parts - 1) / n_parts, n_threads, part);
 }
 
 }  // namespace thresher

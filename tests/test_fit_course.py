@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from thresher import onepass, registry
 from thresher._engine import Lesson, Target
 from thresher._estimators import OnlineLinear, of_rows_seen_before
+from thresher._estimators._fit_course import Stopping
 from thresher.dual_averaging import L1RDAClassifier, L1RDARegressor, MultiTaskRDAClassifier
 from thresher.inspection import features_that_matter
 from thresher.online import AROWClassifier, PAClassifier, SCWClassifier
@@ -143,7 +146,7 @@ def test_early_stopping_goes_by_the_loss_of_passes(cls, tol):
     losses = np.array(losses) / 300
     best, worse, expected = np.inf, 0, 15
     for n, loss in enumerate(losses, start=1):
-        worse = 0 if loss < best - (tol or 0) else worse + 1
+        worse = 0 if loss < best - (loss / 1000 if tol is None else tol) else worse + 1
         best = min(best, loss)
         if worse == 2:
             expected = n
@@ -151,6 +154,37 @@ def test_early_stopping_goes_by_the_loss_of_passes(cls, tol):
     options = {"early_stopping": True, "n_iter_no_change": 2, "tol": tol}
     stopped = cls(max_iter=15, random_state=0, **options, **more).fit(X, y)
     assert stopped.n_iter_ == expected < 15
+
+
+class Passes:
+    """A learner whose passes have given losses, each of the model of a grid that is read then."""
+
+    def __init__(self, losses, read):
+        self.losses, self.read = iter(losses), iter([read[0], *read])  # the first is read before the first pass
+
+    def chosen(self, state):
+        return next(self.read)
+
+    def loss_since(self, state, tally):
+        return next(self.losses)
+
+
+@pytest.mark.parametrize(
+    "tol, losses, read, expected",
+    [
+        (None, [4.0, 3.0, 2.999, 2.998], [0, 0, 0, 0], 4),  # less than a thousandth, twice
+        (0.0, [4.0, 3.0, 2.999, 2.998, 2.998, 2.998], [0] * 6, 6),
+        (0.5, [4.0, 3.0, 2.6, 2.4], [0, 0, 0, 0], 4),
+        (None, [0.0, 0.0, 0.0], [0, 0, 0], 3),
+        (None, [4.0, 6.0, 5.0, 4.5, 4.5, 4.5], [0, 1, 1, 1, 1, 1], 6),  # another step size, whose loss falls
+        (None, [4.0, 6.0, 6.0, 6.0], [0, 1, 1, 1], 4),
+    ],
+)
+def test_early_stopping_compares_passes_of_one_model(tol, losses, read, expected):
+    model = AROWClassifier(early_stopping=True, n_iter_no_change=2, tol=tol)
+    state = SimpleNamespace(arrays={"tally": np.zeros((1, 4))})
+    stopping = Stopping(model, Passes(losses, read), state)
+    assert [stopping.after_pass() for _ in range(expected)] == [False] * (expected - 1) + [True]
 
 
 def test_sparsified_weights_say_the_same():

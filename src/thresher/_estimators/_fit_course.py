@@ -16,6 +16,8 @@ from .._gate import Array, at_least, boolean, non_negative, none
 from ._contract import Borrowed, check_is_fitted
 from ._declared import Declared, param
 
+_LEAST_GAIN = 1e-3  # of the loss: what a pass must gain with early_stopping, unless tol says it
+
 
 class HasCourse(Declared):
     """Mixin of learners whose :meth:`fit` makes passes over the rows."""
@@ -25,7 +27,7 @@ class HasCourse(Declared):
         rule=non_negative | none,
         doc="""Stop :meth:`fit` when a pass changes the weights by less than this (Euclidean norm), but not while all of
         them are zero. With ``early_stopping``, it is the smallest improvement of the loss that counts instead, and None
-        means 0.""",
+        means a thousandth of the loss.""",
     )
     early_stopping: bool = param(
         default=False,
@@ -147,6 +149,7 @@ class Stopping:
         self._model, self._learner, self._state = model, learner, state
         self._tally, self._best, self._n_worse = state.arrays["tally"].copy(), np.inf, 0
         self._weights: Array | None = None
+        self._chosen = learner.chosen(state)
 
     def after_pass(self) -> bool:
         if self._model.early_stopping:
@@ -154,9 +157,13 @@ class Stopping:
         return self._model.tol is not None and self._weights_have_settled(self._model.tol)
 
     def _loss_has_settled(self) -> bool:
+        chosen, tol = self._learner.chosen(self._state), self._model.tol
+        if chosen != self._chosen:  # a step size was chosen; the loss of another says nothing about its progress
+            self._chosen, self._best, self._n_worse = chosen, np.inf, 0
         loss = self._learner.loss_since(self._state, self._tally)
         self._tally = self._state.arrays["tally"].copy()
-        self._n_worse = 0 if loss < self._best - (self._model.tol or 0.0) else self._n_worse + 1
+        least_gain = _LEAST_GAIN * loss if tol is None else tol
+        self._n_worse = 0 if loss < self._best - least_gain else self._n_worse + 1
         self._best = min(self._best, loss)
         return self._n_worse >= self._model.n_iter_no_change
 
