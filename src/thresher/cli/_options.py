@@ -249,7 +249,7 @@ def check_data(data: tuple[str, ...], given: dict[str, Any]) -> None:
     if not data and given["sql"] is None:
         raise click.UsageError("DATA is missing; name a file, or give a query with --sql.")
     if data and given["sql"] is not None:
-        raise click.UsageError("give either DATA or --sql with a query, not both.")
+        raise click.UsageError("give either DATA or --sql, not both.")
     if given["database"] is not None and given["sql"] is None:
         raise click.UsageError("--database needs a query; give one with --sql.")
     if "-" in data and len(data) > 1:

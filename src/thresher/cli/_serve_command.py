@@ -31,9 +31,7 @@ address_options = grouped(  # of all commands that listen
     click.Path(path_type=Path, file_okay=False),
     "Also learn from labelled rows. Journal and model are kept in this folder, from which a new start continues.",
 )
-@option(
-    "--checkpoint-seconds", Number(0), "With --learn: shortest time between two checkpoints.", default=30.0
-)
+@option("--checkpoint-seconds", Number(0), "With --learn: shortest time between two checkpoints.", default=30.0)
 @option("--max-bytes", Integer(1), "The largest request body.", default=16 << 20)
 @option("--max-rate", Number(1), "Requests allowed per client and second.", default=10_000.0)
 def serve(

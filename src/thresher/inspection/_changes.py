@@ -119,7 +119,7 @@ def smallest_change(
         )
     known = None if data is None else as_table(model, data, "smallest_change")
     columns = [column for column in known_values(model, known, _POINTS) if column.name in one.columns]
-    if not columns:
+    if not columns and known is None:
         raise ValueError(
             "smallest_change: data must be given, because the model does not store the range of its columns."
         )

@@ -10,6 +10,7 @@ from .._figures import count, interval, one_in, percent, plural, quoted
 from . import _measures
 from ._measures import Answers, Estimate
 
+
 def rare_class(rows: Answers) -> dict[str, Any] | None:
     """Count what is found of the class with the fewest rows, and the false alarms, if that class is rare."""
     k = rows.rarest
