@@ -107,7 +107,7 @@ def check_loaded_features(estimator: Any) -> None:
 
 
 def check_loaded_arrays(estimator: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse attributes, as a file holds them, that are no finite numbers of these shapes."""
+    """Refuse attributes of a model file that are not finite numbers of these shapes."""
     for name, shape in shapes.items():
         value = getattr(estimator, name)
         fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape

@@ -10,7 +10,7 @@ import click
 from .._figures import unmarked
 from ._options import literal
 
-_NOT_FOR_STREAMS = {  # passes and order are the stream's affair
+_NOT_FOR_STREAMS = {  # the stream determines passes and order
     *("max_iter", "n_steps", "tol", "early_stopping", "n_iter_no_change", "warm_start", "shuffle", "n_jobs"),
 }
 _BY_COMMAND = ("max_iter", "batch_size")  # options of commands that are parameters of some methods

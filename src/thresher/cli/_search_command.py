@@ -147,7 +147,9 @@ def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any, weight: dict[str,
     click.Choice(["linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"]),
     "The kernel, for curved borders between classes (default: chosen).",
 )
-@option("--cost", None, 'What a mistake costs, by class: \'{"yes": 10}\'; a number is for the second class in sorted order.')
+@option(
+    "--cost", None, "What a mistake costs, by class: '{\"yes\": 10}'; a number is for the second class in sorted order."
+)
 @structure_options
 @option(
     "--outlier-label",

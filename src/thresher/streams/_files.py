@@ -71,7 +71,7 @@ def files_of(path: PathLike | Sequence[PathLike]) -> list[Path]:
 
 
 def names_of(path: PathLike | Sequence[PathLike]) -> list[Path | str]:
-    """All files that are meant, in order: paths, which must be there, and URLs, none of which is fetched."""
+    """All files that were named, in order: paths, which must exist, and URLs, which are not fetched yet."""
     names: list[Path | str]
     if is_url(path):
         return list(expand(str(path)))
