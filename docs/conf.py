@@ -89,6 +89,15 @@ def _always_read(app: Any, env: Any, added: set[str], changed: set[str], removed
     return sorted({env.path2doc(str(page)) for page in pages} | {"command-line"})
 
 
+def _mark_printed_tables(app: Any, doctree: Any) -> None:
+    """Output with short lines, which keeps its columns in line also where the screen is narrower."""
+    from docutils import nodes
+
+    for block in doctree.findall(nodes.literal_block):
+        if block.get("language") == "text" and max(map(len, block.astext().splitlines()), default=0) <= 110:
+            block["classes"].append("printed")
+
+
 def setup(app: Any) -> None:
     from _site.api import write_pages
     from _site.repository import included
@@ -97,3 +106,4 @@ def setup(app: Any) -> None:
     app.add_config_value("shown", included(HERE), "", [dict])
     app.connect("source-read", _read)
     app.connect("env-get-outdated", _always_read)
+    app.connect("doctree-read", _mark_printed_tables)

@@ -15,7 +15,7 @@ from thresher._auto import AutoOptions, explain, make_plan, run_auto
 from thresher._auto._candidate_model import build
 from thresher._auto._choice import other_kinds
 from thresher._auto._combination import combine, score_weights, value_weights
-from thresher._auto._evaluation import Clock, TunedCandidate, _FoldAnswers, _joined, measure
+from thresher._auto._evaluation import Clock, TunedCandidate, _FoldAnswers, _joined, gain_in_words, measure
 from thresher._auto._plan import Plan
 from thresher._ensembles import ModelSumClassifier, ModelSumRegressor
 from thresher.persistence import load_model, save_model
@@ -80,7 +80,13 @@ def test_models_that_know_different_things_are_added_up():
     gain, error = answer.gain_over(best)
     assert gain > error
     assert why.startswith("The answer is a sum of models, because ")
-    assert f"gains {gain:.3g} on {best.name}, with a standard error of {error:.2g}" in why
+    assert f"gains {gain:.3g}, with a standard error of {error:.2g}" in why
+    assert f"against {best.name}, " in why
+
+
+def test_a_loss_is_called_a_loss():
+    assert gain_in_words("a", "b", 0.01, 0.005) == "against b, a gains 0.01, with a standard error of 0.005"
+    assert gain_in_words("a", "b", -0.01, 0.005) == "against b, a loses 0.01, with a standard error of 0.005"
 
 
 def test_the_score_of_a_sum_is_that_of_weights_which_have_not_seen_the_rows():

@@ -483,6 +483,7 @@ BAD_X = {
     "text object": (np.full((N, 4), "ham", dtype=object), r"X must hold numbers.*ham"),
     "things": (np.full((N, 4), object()), r"X must hold numbers"),
     "1-D": (X0[:, 0], r"Expected 2D array.*got shape \(24,\)"),
+    "texts": (["a text", "another"], r"got shape \(2,\). Turn texts into word counts first"),
     "3-D": (X0[None], r"Expected 2D array.*got shape \(1, 24, 4\)"),
     "number": (3.0, r"Expected 2D array.*got shape \(\)"),
     "nothing": (None, r"X must be a table"),

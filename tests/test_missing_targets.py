@@ -312,6 +312,8 @@ def test_predictions_that_are_worse_than_a_constant_are_told():
     assert "always predicting 'a' would be wrong on 40.0%" in worse_than_guess(
         HeldOut("", words, swapped), "classification"
     )
+    mostly = np.array(["a"] * 1328 + ["b"] * 72, dtype=object)  # as good as the guess, up to rounding
+    assert worse_than_guess(HeldOut("", mostly, np.full(1400, "a", dtype=object)), "classification") == ""
     rare = np.array(["a"] * 95 + ["b"] * 5, dtype=object)
     eager = np.array(["b"] * 20 + ["a"] * 75 + ["b"] * 5, dtype=object)  # errs more often, but finds what is rare
     assert worse_than_guess(HeldOut("", rare, eager), "classification") == ""

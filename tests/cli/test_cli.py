@@ -246,8 +246,13 @@ def test_auto_chooses_explains_and_keeps(files, capsys):
 
 def test_mistakes_get_one_sentence_and_exit_code_2(files, capsys):
     assert "no such file" in refused(capsys, "train", "nowhere.svm").lower()
-    assert "there is no method 'arrow'" in refused(capsys, "train", "x.svm", "--method", "arrow")
+    assert "there is no method 'arrow'; similar names: arow, narow; the methods are" in refused(
+        capsys, "train", "x.svm", "--method", "arrow"
+    )
     assert "there is no command 'trian'" in refused(capsys, "trian")
+    assert "No such option '--alpha'; `thresher methods arow` lists the parameters of arow.\n" in refused(
+        capsys, "train", "x.svm", "--method", "arow", "--alpha", "1"
+    )
     assert "--alpha must be a number above 0" in refused(
         capsys, "train", "x.svm", "--method", "pegasos", "--alpha", "-1"
     )

@@ -69,7 +69,7 @@ def test_numbers_are_predicted_by_regressors(capsys):
 @pytest.mark.parametrize(
     "line, words",
     [
-        ("people.csv --methods arwo", "there is no method 'arwo'; the methods are"),
+        ("people.csv --methods arwo", "there is no method 'arwo'; similar names: arow"),
         ("people.csv --methods ,", "--methods must name methods for one task, got none."),
         (
             "people.csv --methods arow,pegasos-regressor",

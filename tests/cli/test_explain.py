@@ -110,7 +110,8 @@ def test_a_kernel_machine_names_rows_it_has_learned_from(capsys):
     ("words", "says"),
     [
         (["--row", "601"], "--row must be a row of the file, which has 600 rows, got 601."),
-        (["--keep", "shoes"], "smallest_change: --keep must name columns of the row, got 'shoes'."),
+        (["--keep", "shoes"], "smallest_change: --keep must name columns of the row, got 'shoes'; the columns are "),
+        (["--row", "two"], "Invalid value for '--row': 'two' is not a valid integer."),
     ],
 )
 def test_what_is_refused(capsys, words, says):

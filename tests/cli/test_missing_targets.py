@@ -158,7 +158,7 @@ def test_parameters_become_options(sentence, expected):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("train gaps.csv --target lef", "--target lef, but no column has this name; similar ones are left"),
+        ("train gaps.csv --target lef", "--target lef, but no column has this name; similar names: left"),
         ("train gaps.csv --drop left", "--drop must not hold the target 'left'"),
         ("auto gaps.csv --cv 500", "--cv must be at least 2"),
         (

@@ -88,7 +88,7 @@ def test_a_header_of_other_columns_is_no_row(run, tmp_path):
     for text in ("colour,size,shape\nred,large,round\nblue,small,flat\n", "colour,size\nred,3\nblue,4\n"):
         other.write_text(text)
         said = run("predict", model, other, code=2).err
-        assert said == "thresher: other.csv: the column 'job' and 1 more that the model needs is missing.\n"
+        assert said == "thresher: other.csv: the columns 'job' and 'town' that the model needs are missing.\n"
     other.write_text("cook,Bern\njudge,Rome\ncook,Bern\n")  # rows as they were, without names
     assert run("predict", model, other).out.split() == ["prediction", "no", "yes", "no"]
 

@@ -290,8 +290,17 @@ def test_other_models_are_refused():
     tasks = thresher.dual_averaging.MultiTaskRDARegressor().fit(X, y, tasks=y)
     with pytest.raises(ValueError, match="is a model of several tasks"):
         thresher.export(tasks, to="c")
-    with pytest.raises(ValueError, match="object is not an estimator of thresher"):
+    with pytest.raises(ValueError, match="object is not an estimator of thresher; build pipelines with"):
         thresher.export(object(), to="c")
+    with pytest.raises(ValueError, match="to must be one of onnx, sql, json, c, got ''"):
+        thresher.export(PAClassifier().fit(X, y))
+
+
+def test_the_ending_of_the_file_says_what_to_write(tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = PAClassifier().fit(X, X[:, 0] > 0)
+    assert thresher.export(model, tmp_path / "m.sql") == thresher.export(model, to="sql")
+    assert (tmp_path / "m.sql").read_text() == thresher.export(model, to="sql")
 
 
 @pytest.mark.parametrize("target", ["json", "c"])

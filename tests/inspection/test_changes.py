@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from thresher._gate import Table, Text
@@ -140,6 +141,14 @@ def test_what_is_refused():
         smallest_change(model, X[0])
     with pytest.raises(ValueError, match="must be a classifier with scores, got L1RDARegressor"):
         smallest_change(L1RDARegressor().fit(X, X[:, 0]), X[0], X)
+
+
+def test_rows_that_are_one_long_text_have_no_smallest_change():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["good", "bad", "fair", "poor", "fine"], 9)) + f" n{i}" for i in range(200)]
+    X = pd.DataFrame({"text": texts})
+    model = prepared(AROWClassifier(random_state=0), X).fit(X, ["bad" in text for text in texts])
+    assert smallest_change(model, X[:1], X) is None
 
 
 def test_dates_are_written_as_dates():

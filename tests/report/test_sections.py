@@ -129,6 +129,27 @@ def test_a_rare_class_is_what_the_headline_is_about(share, rare):
     assert tiles[:3] == ["Recall of 'spam'", "Precision", "Average precision"]
 
 
+@pytest.mark.parametrize("rare", ["ham", "spam"])
+def test_curves_are_those_of_the_rare_class_whether_it_is_the_first_or_the_second(rare):
+    rng = np.random.default_rng(0)
+    is_rare = np.arange(400) < 30
+    evidence = rng.normal(size=400) + 1.5 * is_rare
+    other = "spam" if rare == "ham" else "ham"
+    y, predicted = (np.where(each, rare, other).astype(object) for each in (is_rare, evidence > 1))
+    scores = evidence - 1 if rare == "spam" else 1 - evidence
+    chance = 1 / (1 + np.exp(-scores))
+    held_out = HeldOut("test.csv", y, predicted, scores, probabilities=np.stack([1 - chance, chance], axis=1))
+    found = Report(**examples.binary() | {"sample": None, "held_out": held_out}).to_dict()
+    precise = metrics.average_precision_score(is_rare, evidence)
+    assert found["sections"]["measures"]["measures"]["average precision"]["value"] == pytest.approx(precise)
+    assert found["sections"]["measures"]["guesses"]["average precision"] == pytest.approx(30 / 400)
+    assert [curve["class"] for curve in found["sections"]["ranking"]["curves"]] == [rare]
+    assert f"To find 80 % of the rows of class '{rare}'" in found["sections"]["ranking"]["says"]
+    assert found["sections"]["probabilities"]["class"] == rare
+    assert found["sections"]["decisions"]["class"] == rare
+    assert [tile["label"] for tile in found["summary"]["tiles"]][2] == "Average precision"
+
+
 def test_a_model_that_finds_nothing_of_a_rare_class_is_called_so():
     says = sections(**by_share(0.1, lambda rare: np.full(400, "ham")))["measures"]["says"]
     assert "finds 0 of 40 rows" in says

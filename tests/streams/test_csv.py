@@ -173,7 +173,7 @@ def test_the_target_is_chosen_by_number_or_name(target, column):
         (
             "name,class,klass\n1,2,3\n",
             {"target": "clas"},
-            "data.csv: target='clas', but no column has this name; similar ones are class, klass; "
+            "data.csv: target='clas', but no column has this name; similar names: class, klass; "
             "the columns are name, class, klass.",
         ),
         (
@@ -275,7 +275,7 @@ def test_a_layout_without_names_goes_by_place():
     "text, message",
     [
         ("id,job,cured\n1,cook,no\n", "data.csv: the column 'age' that the model needs is missing."),
-        ("id,cured\n1,no\n", "data.csv: the column 'age' and 1 more that the model needs is missing."),
+        ("id,cured\n1,no\n", "data.csv: the columns 'age' and 'job' that the model needs are missing."),
         (
             "1,2\n",
             "data.csv: the first line names none of the columns that the model needs ('id', 'age', 'job'); without a "

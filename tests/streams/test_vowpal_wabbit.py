@@ -191,7 +191,7 @@ def test_columns_are_the_same_in_all_files_and_batches(tmp_path):
             {"layout": {"hashed_columns": 64}, "n_features": 65},
             "n_features=65, but features were hashed into 64 columns",
         ),
-        ({"layout": {"zero_based": True}}, "the format is vw, but the other files are svmlight"),
+        ({"layout": {"zero_based": True}}, "the format is vw, but svmlight is needed, as in the files read before"),
     ],
 )
 def test_widths_that_cannot_be_are_refused(tmp_path, options, refusal):

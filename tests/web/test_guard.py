@@ -157,6 +157,7 @@ def test_other_machines_need_a_token_file(model, tmp_path, capfd):
     with Service(model, "--host", "0.0.0.0", "--token-file", token) as service:
         assert TOKEN not in service.address
         assert "TLS" in service.stderr()
+        assert "Press Ctrl-C to stop the service. Its address:\n" in service.stderr()
         sender = {"Authorization": f"Bearer {TOKEN}"}
         assert service.request("GET", "/", headers=sender)[0] == 200
         assert service.request("GET", "/", headers={**sender, "Host": "10.1.2.3:80"})[0] == 200

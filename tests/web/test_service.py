@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from safetensors import safe_open
 from scipy import sparse
 from tests.web.service_process import Service, rows, train_model, write_csv
@@ -21,6 +22,7 @@ from thresher.persistence import load_model, save_model
 from thresher.preprocessing import prepared
 from thresher.streams import open_stream
 from thresher.training import predict_with_scores
+from thresher.web._live_model import LiveModel
 from thresher.web._row_form import RowForm
 from thresher.web._row_scorer import row_scorer
 
@@ -225,6 +227,35 @@ def test_single_rows_are_predicted_as_many_are(tmp_path, regression):
         assert regression or [scorer.answer(score) for score in found] == wanted.tolist()
         labels = [float(k % 5) for k in range(len(table))] if regression else ["yes"] * len(table)
         model.partial_fit(form.matrix(table), form.targets(labels))
+
+
+def balanced_model(path, y, **record):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = AROWClassifier(class_weight="balanced", random_state=0).fit(X, y)
+    model.record_ = record
+    save_model(model, path)
+    return model
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1)])
+def test_a_model_of_balanced_classes_goes_on_with_their_weights(tmp_path, labels):
+    first, second = labels
+    y = np.array([first] * 50 + [second] * 10)
+    model = balanced_model(tmp_path / "m", y, data={"classes": {str(first): 50, str(second): 10}})
+    live = LiveModel(tmp_path / "m", tmp_path)
+    for label in labels:
+        for _ in live.apply(["learn", [["id", [0.5, 0.1], label, None]]]):
+            pass
+    assert (live.n_learned, live.last_refusal) == (2, None)
+    model.set_params(class_weight={first: 60 / 100, second: 60 / 20})
+    model.partial_fit([[0.5, 0.1]], [first]).partial_fit([[0.5, 0.1]], [second])
+    assert_array_equal(live.model.coef_, model.coef_)
+
+
+def test_a_model_of_balanced_classes_that_were_not_counted_is_refused(tmp_path):
+    balanced_model(tmp_path / "m", np.array([0] * 50 + [1] * 10))
+    with pytest.raises(ValueError, match="--learn needs numbers in place of class_weight"):
+        LiveModel(tmp_path / "m", tmp_path)
 
 
 def test_single_rows_are_soon_predicted_by_what_was_learned(model, tmp_path):

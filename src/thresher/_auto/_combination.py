@@ -14,7 +14,7 @@ from .._estimators import clone
 from ..streams import Stream
 from ._candidate_model import of_learner
 from ._compared_rows import make_scoring
-from ._evaluation import Clock, TunedCandidate, fold_answers
+from ._evaluation import Clock, TunedCandidate, fold_answers, gain_in_words
 from ._plan import Plan
 
 Array = NDArray[np.float64]
@@ -51,7 +51,7 @@ def combine(
     ]
     if len(named) == 1:
         return best, ["The answer is one model, because the others would have almost no weight in a sum."]
-    measured = f"{' + '.join(named)} gains {gain:.3g} on {best.name}, with a standard error of {error:.2g}"
+    measured = gain_in_words(" + ".join(named), best.name, gain, error)
     if gain > _CLEARLY * error:
         return made, [f"The answer is a sum of models, because {measured}; one_model=True asks for a single model."]
     return best, [f"The answer is one model, because a sum of several is not clearly better: {measured}."]

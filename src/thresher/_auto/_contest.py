@@ -28,7 +28,7 @@ from ._candidate_model import (
 from ._choice import other_kinds
 from ._combination import combine, may_be_a_sum
 from ._compared_rows import sampled
-from ._evaluation import Clock, TunedCandidate, measure, tune, with_more_landmarks
+from ._evaluation import Clock, TunedCandidate, gain_in_words, measure, tune, with_more_landmarks
 from ._few_labels import choose, has_few_labels, with_variants
 from ._plan import Candidate, Plan, has_kernel
 
@@ -257,9 +257,7 @@ def _winner(results: list[TunedCandidate], score_text: Callable[[float], str]) -
         return best, [f"Method: {best.candidate.name}, the best of them."] if len(results) > 1 else []
     other = max(curved, key=lambda result: result.score)
     gain, error = other.gain_over(best)
-    measured = (
-        f"against {best.candidate.name}, {other.candidate.name} gains {gain:.3g}, with a standard error of {error:.2g}"
-    )
+    measured = gain_in_words(other.candidate.name, best.candidate.name, gain, error)
     if gain > _CLEARLY * error:
         return other, [f"Boundaries: curved, because {measured}."]
     return best, [f"Boundaries: straight, because curved ones are not clearly better: {measured}."]

@@ -71,6 +71,12 @@ class TunedCandidate:
         return last + min(predictions, 0.5 * max(clock.left - last, 0.0))
 
 
+def gain_in_words(one: str, other: str, gain: float, error: float) -> str:
+    """How much better or worse one model is than another, with the standard error of that."""
+    verb = "gains" if gain >= 0 else "loses"
+    return f"against {other}, {one} {verb} {abs(gain):.3g}, with a standard error of {error:.2g}"
+
+
 @dataclass(frozen=True)
 class Clock:
     """The time that is left of a limit; a part of it is kept for what cannot be foreseen."""

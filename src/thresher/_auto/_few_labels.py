@@ -19,7 +19,7 @@ from .._gate import carrying, sparse
 from ..registry import Method
 from ._candidate_model import build
 from ._choice import make_candidate
-from ._evaluation import TunedCandidate
+from ._evaluation import TunedCandidate, gain_in_words
 from ._plan import Candidate, Plan
 
 _FEW_LABELS = 500  # labels up to which parameters follow from the data
@@ -102,9 +102,7 @@ def choose(results: list[TunedCandidate], plan: Plan) -> tuple[TunedCandidate, l
     other = max(others, key=lambda result: result.score)
     gain, error = _gain(other, alone, plan)
     follow = _spreads(other.candidate) and _follow_neighbors(other.candidate, plan)
-    measured = (
-        f"against {alone.candidate.name}, {other.candidate.name} gains {gain:.3g}, with a standard error of {error:.2g}"
-    )
+    measured = gain_in_words(other.candidate.name, alone.candidate.name, gain, error)
     if gain >= (0.0 if follow else _CLEARLY * error):
         why = "neighbouring rows tend to share a label, and " if follow else ""
         return other, [f"Unlabelled rows are used, because {why}{measured}."]

@@ -149,7 +149,7 @@ def _for_stream(model: Any, data: TrainingData) -> Any:
 def _describe_params(best: TunedCandidate, plan: Plan) -> str:
     named = [(part.candidate.name if best.parts else "", _in_words(part.params)) for part in best.parts or (best,)]
     params = "; ".join(f"{name}: {words}" if name else words for name, words in named if words)
-    title = f"Parameters: {params}" if params else "There was nothing to tune"
+    title = f"Parameters: {params}" if params else "The chosen method has nothing to tune"
     if not len(best.fold_scores):
         return "Parameters follow from the data; nothing was tuned."
     return f"{title}; in cross-validation ({len(best.fold_scores)} folds): {plan.score_text(best.score)}."

@@ -19,12 +19,12 @@ from .._core import count_scores, score_bin_centres
 from .._gate import Array
 from ._state import Field, State
 
-_EACH = 4.0  # rows: what the smooth curve says of a bin counts as so many
-_FEW = 200.0  # rows of the rarer class: with so many, the bins count as much as the smooth curve
+_EACH = 4.0  # rows: the weight of the smooth curve in each bin
+_FEW = 200.0  # rows of the rarer class at which the bins count as much as the smooth curve
 _TILT = 1e-3  # of the log-odds, so that no two scores are read alike
 _MOST = 100  # steps of Newton's method
 _SHARPEST = 1e-9  # what is left to the other class
-_LATE = (33 / 17**2) / (5 / 3**2)  # rows that count t^16 tell as much as so many times all rows, which count t^2
+_LATE = (33 / 17**2) / (5 / 3**2)  # information in rows weighted by t^16, relative to that in rows weighted by t^2
 
 
 @cache

@@ -114,7 +114,7 @@ class Learner:
 
     @property
     def open_axes(self) -> tuple[str, ...]:
-        """Axes that grow with what is learned, and may have any length."""
+        """Axes that grow during learning, and may have any length."""
         return () if self.tuning is None else ("column",)
 
     def constant(self, state: State) -> float:
@@ -126,7 +126,7 @@ class Learner:
         return self.tuning is not None and bool(state.arrays["is_scaled"][0, 0])
 
     def continues(self, other: Learner) -> bool:
-        """Whether it can go on with a state that ``other`` made, as far as parameters tell."""
+        """Whether its parameters allow it to continue with a state that ``other`` made."""
         if self.tuning != other.tuning or (self.tuning is not None and self.grid != other.grid):
             return False
         return self.core is other.core and self.params.get("free_constant") == other.params.get("free_constant")
@@ -484,7 +484,7 @@ class Learner:
         return False
 
     def take_over(self, fresh: State, state: State) -> None:
-        """Give a state before its first row what another one has found out by itself: units, and the end of a race."""
+        """Copy the units and the race result that another state has found to a state before its first row."""
         if self.tuning is not None:
             fresh.grow(fresh.sizes["weight"], column=state.sizes["column"])
             for name in (each.name for each in self.tuning.fields()):

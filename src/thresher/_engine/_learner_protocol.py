@@ -1,4 +1,4 @@
-"""The interface of learners, whatever their rule is and wherever they run."""
+"""The interface of learners, for any rule and any place where they run."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Lesson:
 
 
 def n_workers(n_jobs: int | None, n_outputs: int) -> int:
-    """The number of threads for so many outputs."""
+    """The number of threads for this number of outputs."""
     if n_jobs is None or n_outputs == 1:
         return 1
     from joblib import effective_n_jobs

@@ -26,13 +26,13 @@ from ._target import Target
 if TYPE_CHECKING:
     from ._learner import Learner
 
-_MEASURED = 1 << 12  # rows from which the unit of sparse rows is told; after them, columns are told by a sample
-_SAMPLED = 8  # of later rows, every so many-th is measured: the deviation of a column is known by then
+_MEASURED = 1 << 12  # rows that the unit of sparse rows is measured on; after them, columns are sampled
+_SAMPLED = 8  # of later rows, one in this many is measured: the deviation of a column is known by then
 _ONE_ROW = np.zeros(1, dtype=np.int64)
 _BYTES = 1 << 21  # of scaled rows at a time: they stay in cache while all outputs learn from them
-_FEW = 8  # rows: with so many, deviations are taken for twice as large as they seem
+_FEW = 8  # rows at which deviations are assumed to be twice as large as measured
 _FAR = 5.0  # deviations: what lies farther from the mean decides a class as if it lay there
-_SETTLED = 64  # rows: units that stay are taken from so many at least
+_SETTLED = 64  # rows that fixed units are measured on, at least
 COMES_SCALED = 2.0  # in place of 1 in is_scaled: by a step before the learner, so that units are those of the rows
 _TARGETS = ("target_shift", "target_scale")
 _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
@@ -40,7 +40,7 @@ _SAME = 1e-12  # a deviation this small beside the mean is rounding, not variati
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredUnits:
-    """Units that a learner finds out by itself.
+    """Units that a learner measures while it learns.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class MeasuredUnits:
     # --- measures -----------------------------------------------------------------------------------------------------
 
     def begin(self, state: State, rows: Rows, part: NDArray[np.int64] | None = None) -> None:
-        """Decide by the first rows whether columns are scaled, and make room for what is known about them.
+        """Decide by the first rows whether columns are scaled, and allocate the statistics of the columns.
 
         The first row of a stream is learned from in its own units: later ones may not undo a step in others.
         """
@@ -112,7 +112,7 @@ class MeasuredUnits:
         return np.concatenate([part[:early], later]) if early else later
 
     def measure(self, state: State, rows: Rows, target: Target, part: NDArray[np.int64]) -> None:
-        """Add rows to what is known about their columns, their length and their targets."""
+        """Add rows to the statistics of columns, lengths and targets."""
         n_before = one(state, "n_measured")
         if one(state, "is_scaled"):
             mean, m2, count = (state.arrays[f"column_{name}"][0] for name in ("mean", "m2", "count"))
@@ -132,7 +132,7 @@ class MeasuredUnits:
         state.arrays["n_measured"][0, 0] = n_before + len(part)
 
     def measure_row(self, state: State, n_seen: int, row: Callable[[], Rows]) -> None:
-        """Add the last of so many sparse rows to what is known about their length."""
+        """Measure the last of ``n_seen`` sparse rows; later ones are sampled."""
         if n_seen > _MEASURED and n_seen % _SAMPLED != 1:
             return
         n_measured = state.views[0]["n_measured"]

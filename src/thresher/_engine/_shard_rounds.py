@@ -1,6 +1,6 @@
 """Learning from rows on other machines, by queries whose results add up.
 
-A round is a generator on the driver. It yields queries, each of which is evaluated on all rows, wherever they are, and
+A round is a generator on the driver. It yields queries, each of which is evaluated on all rows, on any machine, and
 is sent the total of the results; at the end it changes the estimator. It does not depend on shards, engines or files.
 """
 
@@ -61,7 +61,7 @@ def join(question: Question, total: Sums | None, more: Sums) -> Sums:
 
 
 def outgrown(estimator: Any) -> FloatingPointError:
-    """Return the error of a round that ends in weights that are no numbers."""
+    """Return the error of a round that ends with weights that are not finite."""
     return FloatingPointError(
         f"{type(estimator).__name__}: the weights overflowed in a round; scale the features to about 1 "
         f"or take smaller steps ({estimator._shorter_steps})."

@@ -58,7 +58,7 @@ class Field:
     at_most: str = ""
 
     def fault(self, arrays: Mapping[str, Array]) -> str:
-        """Describe what is wrong with its numbers, for example those of a file; empty if nothing is."""
+        """Describe what is wrong with its numbers, for example those read from a file; empty if they are valid."""
         values = arrays[self.name]
         low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
         if not (np.isfinite(low) and np.isfinite(high)):
@@ -373,7 +373,7 @@ def _of_one_size(states: Sequence[State]) -> list[State]:
 def _merge_field(
     field: Field, rule: Callable[..., Array], states: Sequence[State], out: Array, share: Array, again: bool
 ) -> None:
-    """Merge one array of the states, of which the first is the start."""
+    """Merge one array of the states; the first state is the start."""
     for part in _parts(states[0], field):
         first, *each = (_flat(field, s.arrays[field.name][part]) for s in states)
         prior, *spread = (_flat(field, s.arrays[field.by][part]) for s in states) if field.by else (first, *each)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _MARKS = ("older_mark", "mark")
 _STANDINGS = ("n_raced", "raced")  # rows and mistakes or mean loss of each candidate where the race was ended
-# After such a part of a race, at most so many candidates go on: half as many rows as it took cost two passes in all.
+# After each share of a race, how many candidates at most continue.
 _PLACES = ((1 / 16, 4), (1 / 8, 3), (1 / 2, 2), (1.0, 1))
 _FIRST = 1 << 11  # rows after which the second part of a race begins
-_SURE = 3.0  # standard errors: a candidate that is so far behind is dropped from the first of these milestones on
+_SURE = 3.0  # standard errors: candidates further behind are dropped from the first of these milestones on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +162,7 @@ class Tuning(MeasuredUnits):
         state.arrays["n_drops"][models, 0] += 1
 
     def turn(self, learner: Learner, state: State, n_rows: int) -> None:
-        """After a power of two of rows: drop candidates that are far behind, and those for which no place is left."""
+        """After a power of two of rows: drop candidates that are far behind, and those beyond the number that may go on."""
         if not self.races:
             return
         places = min((most for part, most in _PLACES if n_rows >= part * self.race_rows), default=0)
@@ -191,7 +191,7 @@ class Tuning(MeasuredUnits):
 
     @staticmethod
     def _is_late(state: State, n_rows: int) -> bool:
-        """Whether the first part of a race is long enough, or as long as rows of which all are known allow."""
+        """Whether the first part of a race is long enough, or as long as a known number of rows allows."""
         return n_rows >= _FIRST or n_rows < one(state, "n_measured") < 4 * n_rows
 
     def _begin_second(self, learner: Learner, state: State) -> None:

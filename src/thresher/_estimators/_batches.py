@@ -40,7 +40,7 @@ View = Mapping[str, Array]
 Params = Mapping[str, Any]
 
 _ROWS = 1024  # that came one by one, if no batch size is given
-_FEW_BATCHES = 10  # the first of so many is scored before anything is known
+_FEW_BATCHES = 10  # with fewer, the first batch, scored before anything is known, would count too much
 
 
 class BatchLesson(NamedTuple):

@@ -442,7 +442,7 @@ class KernelClassifier(ReadsFunctions, KernelMachine):
         return scores + beside(self.intercept_, scores)
 
     def _n_functions(self, n_classes: int) -> int:
-        """The number of functions for so many classes."""
+        """The number of functions for this number of classes."""
         return 1 if n_classes == 2 else n_classes
 
     def _check_loaded(self) -> None:

@@ -260,11 +260,11 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         return _engine.passes(n_rows, n_visits, self.shuffle, mixed, random_state)
 
     def _n_visits(self, n_rows: int, n_steps: int) -> int:
-        """The rows that so many steps of :meth:`fit` visit."""
+        """The rows that this number of steps of :meth:`fit` visits."""
         return n_steps * int(getattr(self, "batch_size", 1))
 
     def _n_passes(self, n_rows: int) -> int:
-        """The passes that :meth:`fit` makes over so many rows."""
+        """The number of passes that :meth:`fit` makes over this number of rows."""
         return int(self.max_iter)
 
     def _learner_for(self, X: Any, n_features: int) -> Learner:

@@ -18,7 +18,7 @@ from ._scipy import sparse
 _LIBRARIES = {"torch", "cupy", "array_api_strict"}
 _VALUES = 1 << 21  # of a block, in the memory of the CPU
 _MOST_VALUES = 1 << 27  # of a block, in that of a device
-_PARTS = 8  # a block takes at most one of so many parts of what is free
+_PARTS = 8  # a block takes at most one part in this many of the free memory
 
 
 def is_foreign_array(X: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A look at the first values of each column: what they are, how they are written, and what is in doubt."""
+"""A look at the first values of each column: what they are, how they are written, and what is ambiguous."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ID_NAME = re.compile(
 )
 _MISTAKES = 0.05  # of the values of a column of numbers may be words, which the parser then refuses or skips
 _FEW_TO_TELL, _FEW_TEXTS_TO_TELL = 20, 50  # rows below which an identifier cannot be told from chance
-_MANY_STEPS = 200  # more than years, ages and the like have in a row
+_MANY_STEPS = 200  # more than years, ages and similar columns have in a row
 _RARE_SPELLING = 0.2  # of the rows of a category: a rarer spelling of it is a slip
 _FEW_NUMBERS = 12  # different values from which on a column with some words may be one of numbers
 _MOST_CATEGORIES = 1000  # whose spellings are compared
@@ -242,7 +242,7 @@ class _TextLook:
         return not self.is_target and not self.options.keep_identifiers
 
     def _fractions(self, values: Text) -> ColumnFound | None:
-        """Numbers whose first ones have fractions that are no thousands."""
+        """Numbers whose first values have fractions that cannot be thousands."""
         first = [text.strip() for text in values[:_FEW_TO_TELL].to_list()]
         if not any("." in text and not _THREES.fullmatch(text) for text in first):
             return None

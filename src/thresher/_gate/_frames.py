@@ -43,7 +43,7 @@ def is_foreign(X: Any) -> bool:
 
 
 def frame_names(X: Any) -> list[Any] | None:
-    """The names of the columns of a frame; None for what is none."""
+    """The names of the columns of a data frame; None for anything else."""
     if isinstance(X, Table) or is_numpy_like(X):
         return list(X.columns)
     if not is_foreign(X):
@@ -213,7 +213,7 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
 
 
 def arrow_numbers(column: Any) -> NDArray[Any]:
-    """A pyarrow column of numbers or dates as float64, or float32 if it was that; what is missing is NaN."""
+    """A pyarrow column of numbers or dates as float64, or float32 if it was that; missing values are NaN."""
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):

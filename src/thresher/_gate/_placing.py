@@ -61,7 +61,7 @@ def placed(rows: Any, learns: bool) -> Any:
 
 
 def copied_to(rows: Any, device: Any) -> Any:
-    """Rows of NumPy as a tensor on a device. Blocks go through two buffers, of which one is filled while the other is
+    """Rows of NumPy as a tensor on a device. Blocks go through two buffers: one is filled while the other is
     on its way to the GPU."""
     torch = importlib.import_module("torch")
     like = torch.empty((0,), dtype=torch.float64, device=device)

@@ -114,7 +114,7 @@ def _is_extreme(value: Any) -> bool:
 
 
 def shown(value: Any, most: int = 80) -> str:
-    """A value in a message, of any size, in so many characters at most."""
+    """A value as a message shows it, shortened to a limited number of characters."""
     if isinstance(value, Integral) and _is_extreme(value):
         return "an integer of more than 100 digits"
     text = " ".join(repr(value).split())

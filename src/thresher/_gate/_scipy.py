@@ -25,7 +25,7 @@ else:
             return value
 
     class _Sparse(_Module):
-        """``scipy.sparse``, which is not needed to say that an array is no sparse matrix."""
+        """``scipy.sparse``; telling an array from a sparse matrix does not need it."""
 
         def issparse(self, X: Any) -> bool:
             if self._module not in sys.modules:

@@ -13,7 +13,7 @@ _OUTSIDE = "{}: indices of sparse X must be integers that lie within its shape {
 
 
 def as_csr(X: Any, who: str) -> Any:
-    """A sparse matrix of two axes in CSR form, every index of which was looked at; its values were not."""
+    """A two-dimensional sparse matrix in CSR form. All its indices were checked, its values were not."""
     X = X if X.format == "csr" else converted(X, who)
     _look_at_compressed(X, X.shape, ("column", "row"), who)
     return X
@@ -44,7 +44,7 @@ def _look_at_compressed(X: Any, shape: tuple[int, int], axes: tuple[str, str], w
 
 
 def check_lengths(X: Any, n_lines: int, who: str, axis: str = "row") -> None:
-    """Refuse arrays of a compressed matrix that are no integers, or do not fit each other."""
+    """Refuse index arrays of a compressed matrix that are not integers, or do not fit each other."""
     columns, starts = X.indices, X.indptr
     if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
         raise ValueError(

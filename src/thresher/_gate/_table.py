@@ -64,7 +64,7 @@ class Text:
         return cls(places, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8))
 
     def to_list(self) -> list[str]:
-        """All values as strings; bytes that are no UTF-8 become U+FFFD."""
+        """All values as strings; bytes that are not valid UTF-8 become U+FFFD."""
         begin = int(self.offsets[0])
         text = self.data[begin : int(self.offsets[-1])].tobytes()
         places = (self.offsets - begin).tolist()

@@ -50,8 +50,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, a
     rows = as_rows(X, who, n_features=expected if grow or any_width else None)
     if rows.n_features != expected and not grow:
         raise ValueError(
-            f"X has {rows.n_features} features, but {who} is expecting {expected} features as input; "
-            "partial_fit(..., grow=True) takes batches of any width."
+            f"X has {rows.n_features} features, but {who} is expecting {expected} features as input; if features are "
+            "added over time, train with partial_fit(..., grow=True)."
         )
     return rows
 
@@ -107,7 +107,7 @@ def check_loaded_features(estimator: Any) -> None:
 
 
 def check_loaded_arrays(estimator: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse attributes, as a file holds them, that are no finite numbers of these shapes."""
+    """Refuse attributes of a model file that are not finite numbers of these shapes."""
     for name, shape in shapes.items():
         value = getattr(estimator, name)
         fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
@@ -276,15 +276,16 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
 def _dense(X: Any, who: str) -> np.ndarray[Any, Any]:
     array = X if type(X) is np.ndarray else frame_values(X, who) if is_numpy_like(X) else array_of(X, "X", who)
     if array.ndim != 2:
-        raise ValueError(_not_a_table(who, array.shape))
+        raise ValueError(_not_a_table(who, array.shape, is_text=array.size > 0 and isinstance(array.flat[0], str)))
     return np.ascontiguousarray(numbers(array, "X", who))
 
 
-def _not_a_table(who: str, shape: tuple[int, ...]) -> str:
-    return (
-        f"{who}: X must be a table of rows and columns (Expected 2D array), got shape {shape}. "
-        "Reshape your data with X.reshape(-1, 1) for one feature or X.reshape(1, -1) for one row."
-    )
+def _not_a_table(who: str, shape: tuple[int, ...], is_text: bool = False) -> str:
+    """The reason, in words that scikit-learn's checks look for, and what to do."""
+    advice = "Reshape your data with X.reshape(-1, 1) for one feature or X.reshape(1, -1) for one row."
+    if is_text:
+        advice = "Turn texts into word counts first, for example with scikit-learn's TfidfVectorizer."
+    return f"{who}: X must be a table of rows and columns (Expected 2D array), got shape {shape}. {advice}"
 
 
 def _refusal(rows: Rows, X: Any, who: str) -> str:

@@ -44,7 +44,7 @@ def numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any,
     if kind == "O":
         for item in array.flat:
             if isinstance(item, str | bytes):
-                raise ValueError(f"{who}: {name} must hold numbers, got the text {item!r}.")
+                raise ValueError(_text_refused(item, name, who))
             if isinstance(item, complex | np.complexfloating):
                 raise ValueError(f"{who}: {name} must hold numbers: Complex data not supported, got {item!r}.")
         try:
@@ -53,8 +53,15 @@ def numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any,
             raise ValueError(f"{who}: {name} must hold numbers that fit a float, got a larger integer.") from None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{who}: {name} must hold numbers: {error}.") from None
+    if kind in "UST" and array.size:
+        raise ValueError(_text_refused(array.flat[0], name, who))
     example = f" such as {array.flat[0]!r}" if array.size else ""
     raise ValueError(f"{who}: {name} must hold numbers, got {array.dtype}{example}.")
+
+
+def _text_refused(item: Any, name: str, who: str) -> str:
+    plain = str(item) if isinstance(item, str) else bytes(item)
+    return f"{who}: {name} must hold numbers, got the text {plain!r}; encode it first."
 
 
 def float_array(values: Any, name: str, who: str) -> Array:

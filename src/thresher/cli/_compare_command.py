@@ -9,7 +9,7 @@ import click
 
 from . import _options as common
 from ._method_options import check_param, find_method
-from ._options import COUNT, FILE, option
+from ._options import COUNT, FILE, Number, option
 from ._screen import Screen
 from ._training_job import check_task
 
@@ -32,7 +32,7 @@ _PICTURES = (".svg", ".png", ".pdf")
     "Test each run on other rows (splits), or on the same rows after training in another order (orders).",
     default="splits",
 )
-@option("--test-size", click.FloatRange(0, 1, True, True), "The share of the rows to test on.", default=0.25)
+@option("--test-size", Number(0, 1, True, True), "The share of the rows to test on.", default=0.25)
 @option(
     "--scoring",
     None,

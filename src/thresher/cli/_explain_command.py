@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ._options import files, grouped, option, output_options, reading_options
+from ._options import Integer, files, grouped, option, output_options, reading_options
 from ._predict_command import checked_record
 from ._report_output import same_stream_options
 from ._screen import Screen
@@ -16,8 +16,8 @@ _MOST_COMPARED = 10_000  # rows that tell the range of columns
 _WIDTH = 80
 
 explain_options = grouped(
-    option("--row rows", click.IntRange(1), "A row to explain, counted from 1; may be repeated.", multiple=True),
-    option("--n-parts", click.IntRange(1), "Parts of a score to list.", default=8),
+    option("--row rows", Integer(1), "A row to explain, counted from 1; may be repeated.", multiple=True),
+    option("--n-parts", Integer(1), "Parts of a score to list.", default=8),
     option("--keep", str, "A column that must not change; may be repeated.", multiple=True),
 )
 

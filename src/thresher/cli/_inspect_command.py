@@ -9,13 +9,13 @@ import click
 
 from .._figures import unmarked
 from ._method_options import find_method
-from ._options import FILE, option, output_options
+from ._options import FILE, Integer, option, output_options
 from ._screen import Screen
 
 
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
-@click.option("--n-features", type=click.IntRange(0), default=20, help="Features to list.")
+@click.option("--n-features", type=Integer(0), default=20, help="Features to list.")
 @output_options
 def inspect(model_path: Path, n_features: int, as_json: bool, quiet: bool) -> None:
     """Show the contents of a model file: method, parameters, training data, and the features that matter."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from .._figures import unmarked
 from ._options import literal
 
-_NOT_FOR_STREAMS = {  # passes and order are the stream's affair
+_NOT_FOR_STREAMS = {  # the stream determines passes and order
     *("max_iter", "n_steps", "tol", "early_stopping", "n_iter_no_change", "warm_start", "shuffle", "n_jobs"),
 }
 _BY_COMMAND = ("max_iter", "batch_size")  # options of commands that are parameters of some methods
@@ -26,7 +27,16 @@ class MethodCommand(click.Command):
             self.params = [p for p in self.params if not isinstance(p, _MethodOption)]
             taken = {option for p in self.params for option in p.opts}
             self.params += [option for option in method_options(method) if not taken & set(option.opts)]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as problem:
+            if name is None:
+                raise
+            lists = f"`thresher methods {name}` lists the parameters of {name}"
+            likely = [option for option in problem.possibilities or () if option != "--help"]
+            raise click.NoSuchOption(
+                problem.option_name, f"No such option {problem.option_name!r}; {lists}.", likely, ctx
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         own = [p for p in self.params if isinstance(p, _MethodOption)]
@@ -57,8 +67,10 @@ def find_method(name: str) -> Any:
 
     method = registry.find(name)
     if method is None:
-        names = ", ".join(sorted(registry.estimators()))
-        raise click.UsageError(f"there is no method {name[:80]!r}; the methods are {names}.")
+        names = sorted(registry.estimators())
+        close = get_close_matches(name, names, n=3)
+        similar = f"; similar names: {', '.join(close)}" if close else ""
+        raise click.UsageError(f"there is no method {name[:80]!r}{similar}; the methods are {', '.join(names)}.")
     return method
 
 

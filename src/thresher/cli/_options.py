@@ -33,6 +33,18 @@ class Column(click.ParamType):  # type: ignore[type-arg]
         return NO_COLUMN if value == "none" else int(value) if re.fullmatch(r"-?\d+", value) else str(value)
 
 
+class Integer(click.IntRange):
+    """An integer between limits, named so that help and errors read well."""
+
+    name = "integer"
+
+
+class Number(click.FloatRange):
+    """A number between limits, likewise."""
+
+    name = "number"
+
+
 def grouped(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Several options as one decorator, in this order."""
 
@@ -49,7 +61,7 @@ def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Command],
     return click.option(*names.split(), type=kind, help=help, **more)
 
 
-COUNT = click.IntRange(1)
+COUNT = Integer(1)
 FORMATS = ["svmlight", "vw", "csv", "json", "excel", "parquet", "arrow", "documents"]
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -109,7 +121,7 @@ output_options = grouped(
     click.option("--quiet", is_flag=True, help="Print no progress and no remarks."),
 )
 preparation_options = grouped(
-    option("--random-state", click.IntRange(0), "Random seed.", default=0),
+    option("--random-state", Integer(0), "Random seed.", default=0),
     option("--scale/--no-scale", None, "Standardise the columns (default: tables yes, sparse rows no).", default=None),
     option("--categories", click.Choice(["onehot", "hash"]), "Encoding of text columns.", default="onehot"),
 )
@@ -119,7 +131,7 @@ result_options = grouped(
     option("--report report_path", FILE, "Where to write a report: .html, .txt, .md or .json."),
 )
 sample_options = grouped(
-    option("--max-rows", click.IntRange(10), "Use an even sample of about this many rows.", default=100_000),
+    option("--max-rows", Integer(10), "Use an even sample of about this many rows.", default=100_000),
     option("--n-jobs", int, "Processes to use (-1: all cores)."),
 )
 round_options = grouped(  # the parameters of ``thresher.distributed.fit``
@@ -234,8 +246,10 @@ def _are_tables(data: tuple[str, ...], given: dict[str, Any]) -> bool:
 
 def check_data(data: tuple[str, ...], given: dict[str, Any]) -> None:
     """Check that there is either DATA or a query."""
-    if bool(data) == (given["sql"] is not None):
-        raise click.UsageError("either DATA or --sql with a query must be given, not both.")
+    if not data and given["sql"] is None:
+        raise click.UsageError("DATA is missing; name a file, or give a query with --sql.")
+    if data and given["sql"] is not None:
+        raise click.UsageError("give either DATA or --sql, not both.")
     if given["database"] is not None and given["sql"] is None:
         raise click.UsageError("--database needs a query; give one with --sql.")
     if "-" in data and len(data) > 1:

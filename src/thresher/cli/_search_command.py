@@ -12,7 +12,7 @@ from . import _options as common
 from ._distributed_options import searching_on
 from ._method_options import MethodCommand, find_method, method_params, own_options
 from ._option_words import in_options
-from ._options import COUNT, FILE, files, option, stream_options
+from ._options import COUNT, FILE, Integer, Number, files, option, stream_options
 from ._phrases import python_for_auto, python_for_tune
 from ._report_output import finish, save
 from ._screen import Screen
@@ -28,13 +28,13 @@ search_options = common.grouped(
     option("--criterion", click.Choice(_CRITERIA), "The measure to optimise (default: by the task)."),
     option("--search", click.Choice(_SEARCHES), "The search for parameters.", default="annealing"),
     option("--n-evaluations", COUNT, "Budget: candidates tried.", default=50),
-    option("--max-seconds --seconds max_seconds", click.FloatRange(0, min_open=True), "Budget: time."),
+    option("--max-seconds --seconds max_seconds", Number(0, min_open=True), "Budget: time."),
     option(
         "--sparsity",
-        click.FloatRange(0, 1),
+        Number(0, 1),
         "Weight of sparsity in the criterion, from 0 (none) to 1 (sparsity alone).",
     ),
-    option("--cv", click.IntRange(2), "Folds of the cross-validation (default 5)."),
+    option("--cv", Integer(2), "Folds of the cross-validation (default 5)."),
     common.sample_options,
     option(
         "--engine", None, "Search on a cluster: dask://host:port, spark://host:port, or dask for this machine's cores."
@@ -147,7 +147,9 @@ def _fit_search(job: TrainingJob, search: Any, X: Any, y: Any, weight: dict[str,
     click.Choice(["linear", "rbf", "polynomial", "cosine", "nystroem", "nystroem-linear"]),
     "The kernel, for curved borders between classes (default: chosen).",
 )
-@option("--cost", None, 'What a mistake on the second class costs, or \'{"yes": 10, "no": 1}\' (default: the same).')
+@option(
+    "--cost", None, "What a mistake costs, by class: '{\"yes\": 10}'; a number is for the second class in sorted order."
+)
 @structure_options
 @option(
     "--outlier-label",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ._options import FILE, grouped, option
+from ._options import FILE, Integer, Number, grouped, option
 from ._predict_command import checked_record
 from ._report_output import same_stream_options
 
@@ -14,7 +14,7 @@ address_options = grouped(  # of all commands that listen
     option(
         "--host", str, "The address to listen on; access from other machines needs --token-file.", default="127.0.0.1"
     ),
-    option("--port", click.IntRange(0, 65535), "The port (0: any free port).", default=0),
+    option("--port", Integer(0, 65535), "The port (0: any free port).", default=0),
     option(
         "--token-file",
         click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -31,11 +31,9 @@ address_options = grouped(  # of all commands that listen
     click.Path(path_type=Path, file_okay=False),
     "Also learn from labelled rows. Journal and model are kept in this folder, from which a new start continues.",
 )
-@option(
-    "--checkpoint-seconds", click.FloatRange(0), "With --learn: shortest time between two checkpoints.", default=30.0
-)
-@option("--max-bytes", click.IntRange(1), "The largest request body.", default=16 << 20)
-@option("--max-rate", click.FloatRange(1), "Requests allowed per client and second.", default=10_000.0)
+@option("--checkpoint-seconds", Number(0), "With --learn: shortest time between two checkpoints.", default=30.0)
+@option("--max-bytes", Integer(1), "The largest request body.", default=16 << 20)
+@option("--max-rate", Number(1), "Requests allowed per client and second.", default=10_000.0)
 def serve(
     model_path: Path,
     host: str,

@@ -12,7 +12,7 @@ import click
 from . import _options as common
 from ._device_option import check_method, device_of, device_option
 from ._method_options import MethodCommand, find_method
-from ._options import COUNT, option
+from ._options import COUNT, Integer, Number, option
 from ._phrases import command_line, python_for_train, typed
 from ._report_output import check_tests, finish, save
 from ._screen import Screen, StopSignal
@@ -31,12 +31,12 @@ _SMALL = 20_000  # rows, up to which a model is measured in folds
 @option("--max-iter", COUNT, "Passes over the rows (default: one, or the method's default for a small file).")
 @option(
     "--shuffle",
-    click.IntRange(0),
+    Integer(0),
     "Shuffle rows within blocks of this many (default: a single small file is shuffled, other data stay in order).",
 )
 @common.preparation_options
 @click.option("--splines", is_flag=True, help="Learn a curve for each column of numbers: an additive model.")
-@option("--checkpoint-seconds", click.FloatRange(0), "Time between checkpoints.", default=30.0)
+@option("--checkpoint-seconds", Number(0), "Time between checkpoints.", default=30.0)
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint of a run that was stopped.")
 @common.round_options
 @device_option

@@ -11,7 +11,7 @@ from .._engine import Sums
 
 
 def averages(learner: Any, mode: str, asked: bool | str) -> bool:
-    """Whether rounds end with a mean; where there is none to be had, asking for it is refused."""
+    """Whether rounds end with a mean; a request for one is refused if the learner has none."""
     can = mode == "passes" and can_average(learner)
     if asked == "auto":
         return can and bool(getattr(learner, "_wanders", False))

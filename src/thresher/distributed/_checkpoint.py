@@ -58,7 +58,7 @@ class Checkpoint:
         _unlink_beside(self.path, "total")
 
     def beside(self, n_done: int) -> Sums | None:
-        """The numbers that were kept beside the model after so many rounds."""
+        """The numbers that were saved with the model after this number of rounds."""
         return None if self.path is None else self._read(_beside(self.path, "mean", n_done), n_done)
 
     def keep_total(self, n_round: int, place: int, total: Sums | None) -> None:

@@ -104,7 +104,7 @@ class ShardSource:
         return dask_shards(self.data, self.y, self.weight, self.features)
 
     def _of_files(self, data: Sequence[Any]) -> list[FileShard]:
-        """One shard for each file, or so many of neighbouring files; all are read as the first one is."""
+        """One shard for each file, or this number of shards of neighbouring files; all are read as the first one is."""
         self._refuse("files, whose target is named by reading={'target': ...}", "y", "weight", "features")
         reading, places = self.reading or {}, [place for each in data for place in absolute_names(each)]
         short = [os.path.basename(place.rstrip("/")) for place in places]

@@ -1,4 +1,4 @@
-"""Shards: parts of the rows, each of which is read where it is learned from."""
+"""Shards: parts of the rows, each read on the machine that learns from it."""
 
 from __future__ import annotations
 

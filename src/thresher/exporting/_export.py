@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from .._output import write_whole
@@ -22,7 +23,7 @@ def export(
     model: Any,
     path: str | os.PathLike[str] | None = None,
     *,
-    to: str,
+    to: str | None = None,
     table: str | None = None,
     key: str | Sequence[str] | None = None,
     name: str | None = None,
@@ -40,7 +41,8 @@ def export(
         A fitted linear model, after any of the steps of :func:`thresher.preprocessing.prepared`.
     path : path-like, optional
         A file to write the result to.
-    to : {"onnx", "sql", "json", "c"}
+    to : {"onnx", "sql", "json", "c"}, optional
+        By default, the ending of ``path``.
         An ONNX graph (of double precision), a query (for SQLite and DuckDB), the description of the scoring as
         JSON, or a file of C99. Hashed columns, and so text columns, can be exported to JSON and C only.
     table : str, optional
@@ -64,6 +66,10 @@ def export(
     >>> print(thresher.export(model, to="c")[:58])
     /* AROWClassifier, exported by thresher: C99, standard lib
     """
+    if path is not None and not isinstance(path, (str, os.PathLike)):
+        raise ValueError(f"export: path must name a file, got {path!r}.")
+    if to is None:
+        to = "" if path is None else Path(path).suffix.removeprefix(".")
     if to not in TARGETS:
         raise ValueError(f"export: to must be one of {', '.join(TARGETS)}, got {to!r}.")
     given = {option: value for option, value in (("table", table), ("key", key), ("name", name)) if value is not None}
@@ -77,8 +83,6 @@ def export(
     keys = key if isinstance(key, (list, tuple)) else [key]
     if not all(each is None or isinstance(each, str) for each in (table, *keys)):
         raise ValueError(f"export: table and key must be names, got {table!r} and {key!r}.")
-    if path is not None and not isinstance(path, (str, os.PathLike)):
-        raise ValueError(f"export: path must name a file, got {path!r}.")
     writers: dict[str, Callable[..., str | bytes]] = {
         "onnx": to_onnx,
         "sql": to_sql,

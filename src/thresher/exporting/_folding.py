@@ -83,7 +83,9 @@ def _check_learner(learner: Any) -> None:
         if need in getattr(learner, "_needs", ()):
             raise ValueError(f"export: {who} is {words}; only linear and additive models of one task can be exported.")
     if not isinstance(learner, Estimator):
-        raise ValueError(f"export: {who} is not an estimator of thresher.")
+        raise ValueError(
+            f"export: {who} is not an estimator of thresher; build pipelines with thresher.preprocessing.prepared."
+        )
     check_is_fitted(learner)
     if not isinstance(learner, LinearClasses if task_of(learner) == "classification" else Estimator) or not hasattr(
         learner, "coef_"

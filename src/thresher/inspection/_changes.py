@@ -19,6 +19,7 @@ _POINTS = 65  # values of a column that are tried at first
 _REFINED = 6  # rounds that each cut the distance to the border to a 64th
 _MOST_COLUMNS = 300
 _MOST_CLASSES = 5
+_MOST_NAMED = 10  # columns, in an error
 _MOST_PLANS = 3  # that are tried, if a model's columns do not act one by one
 _MOST_TOGETHER = {2: 30, 3: 12}  # columns that are combined, those that can gain most
 
@@ -112,10 +113,13 @@ def smallest_change(
         raise ValueError(f"smallest_change: row must be one row, got {len(one)}.")
     unknown = next((name for name in keep if name not in one.columns), None)
     if unknown is not None:
-        raise ValueError(f"smallest_change: keep must name columns of the row, got {unknown!r}.")
+        raise ValueError(
+            f"smallest_change: keep must name columns of the row, got {unknown!r}; the columns are "
+            f"{', '.join(one.columns[:_MOST_NAMED])}{', ...' if len(one.columns) > _MOST_NAMED else ''}."
+        )
     known = None if data is None else as_table(model, data, "smallest_change")
     columns = [column for column in known_values(model, known, _POINTS) if column.name in one.columns]
-    if not columns:
+    if not columns and known is None:
         raise ValueError(
             "smallest_change: data must be given, because the model does not store the range of its columns."
         )

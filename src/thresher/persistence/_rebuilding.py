@@ -21,7 +21,10 @@ def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
     """Describe a fitted model in plain values; its arrays go to the packer, under names that begin with `prefix`."""
     cls = type(model)
     if registry.component(cls.__name__) is not cls:
-        raise ValueError(f"save_model: {cls.__name__} is not an estimator of thresher.")
+        raise ValueError(
+            f"save_model: {cls.__name__} is not an estimator of thresher; build pipelines with "
+            "thresher.preprocessing.prepared, or save the learner alone."
+        )
     if hasattr(model, "steps"):
         return _describe_steps(model, packer, prefix)
     if hasattr(model, "n_features_in_"):

@@ -145,7 +145,9 @@ class ThresholdDisplay(Display):
         scores = np.asarray(y_score, dtype=np.float64)
         check_length(of_class, len(scores), "y_true", cls.__name__)
         if not 0 < of_class.sum() < len(scores):
-            raise ValueError(f"{cls.__name__}: y_true must hold rows of class {pos_label!r} and others.")
+            raise ValueError(
+                f"{cls.__name__}: y_true must hold rows of class {pos_label!r} and others; pos_label names the class."
+            )
         steps = Steps.of(scores, of_class.astype(np.float64))
         low, high = np.quantile(scores, [0.002, 0.998])
         ends = (min(low, threshold), max(high, threshold)) if np.isfinite(threshold) else (low, high)

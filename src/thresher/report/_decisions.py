@@ -9,7 +9,6 @@ import numpy as np
 from .._figures import count, number, percent, plural, quoted
 from .._gate import check_value, positive
 from ..plotting import Steps
-from ._headline import rare_class
 from ._measures import Array
 from ._quantiles import Z
 from ._subject import Section, Subject
@@ -24,9 +23,8 @@ def decisions(subject: Subject) -> Section | None:
         return None
     if max(rows.true.max(), rows.predicted.max()) > 1 or len(np.unique(rows.true)) < 2:
         return None
-    rare = rare_class(rows)
-    k = 1 if rare is None else rows.classes.index(rare["class"])
-    scores, called = rows.scores if k == 1 else -rows.scores, rows.predicted == k
+    k = rows.sought
+    scores, called = rows.scores_of(k), rows.predicted == k
     in_use = _threshold(scores, called)
     if in_use is None:
         return None

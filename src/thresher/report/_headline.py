@@ -8,14 +8,12 @@ import numpy as np
 
 from .._figures import count, interval, one_in, percent, plural, quoted
 from . import _measures
-from ._measures import Answers, Counts, Estimate
-
-_RARE = 0.3  # of an equal share: 15 % of the rows, with two classes
+from ._measures import Answers, Estimate
 
 
 def rare_class(rows: Answers) -> dict[str, Any] | None:
     """Count what is found of the class with the fewest rows, and the false alarms, if that class is rare."""
-    k = _rarest(rows.table)
+    k = rows.rarest
     if k is None:
         return None
     found, there, called = (int(n) for n in (rows.table[k, k], rows.table[k].sum(), rows.table[:, k].sum()))
@@ -30,13 +28,6 @@ def rare_class(rows: Answers) -> dict[str, Any] | None:
         "precision": _measures.proportion(found, called),
         "share": there / n_rows,
     }
-
-
-def _rarest(table: Counts) -> int | None:
-    totals = table.sum(axis=1)
-    there = np.flatnonzero(totals)
-    k = int(there[totals[there].argmin()])
-    return k if len(there) > 1 and totals[k] * len(there) < _RARE * totals.sum() else None
 
 
 def headline(rows: Answers, found: dict[str, Estimate], guesses: dict[str, float], rare: dict[str, Any] | None) -> str:

@@ -266,6 +266,7 @@ def _bootstrap(rows: Array, measure: Callable[[Array], Array], seed: int) -> Est
 
 
 _MOST_SCORES = 4_000_000
+_RARE = 0.3  # of an equal share: 15 % of the rows, with two classes
 
 
 class Answers:
@@ -278,15 +279,36 @@ class Answers:
         self.table = confusion(true, predicted, len(classes))
 
     @cached_property
+    def rarest(self) -> int | None:
+        """The class with the fewest rows, if it is rare."""
+        totals = self.table.sum(axis=1)
+        there = np.flatnonzero(totals)
+        k = int(there[totals[there].argmin()])
+        return k if len(there) > 1 and totals[k] * len(there) < _RARE * totals.sum() else None
+
+    @property
+    def sought(self) -> int:
+        """Of two classes, the one to find: the first if it is rare, else the second."""
+        return 0 if self.rarest == 0 else 1
+
+    def scores_of(self, k: int) -> Array:
+        """Scores that are high for class ``k``."""
+        scores = np.asarray(self.scores)
+        if scores.ndim == 1:
+            return scores if k == 1 else -scores
+        return scores[:, k]
+
+    @cached_property
     def outputs(self) -> dict[int, Output]:
-        """Rows of each class against the rest, of classes that occur, and not in every row."""
+        """Rows of each class against the rest, of classes that occur, and not in every row; of two classes, only those
+        of the class to find."""
         if self.scores is None:
             return {}
-        columns = {1: self.scores} if self.scores.ndim == 1 else dict(enumerate(self.scores.T))
+        columns = [self.sought] if self.scores.ndim == 1 else range(self.scores.shape[1])
         step = -(-len(self.true) * len(columns) // _MOST_SCORES)
         found = {}
-        for k, scores in columns.items():
+        for k in columns:
             positive = self.true[::step] == k
             if 0 < np.count_nonzero(positive) < len(positive):
-                found[k] = positive, Ranked.of(positive, scores[::step])
+                found[k] = positive, Ranked.of(positive, self.scores_of(k)[::step])
         return found

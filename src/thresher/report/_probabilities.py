@@ -103,13 +103,13 @@ class Bins(NamedTuple):
 
 
 def probabilities(subject: Subject) -> Section | None:
-    """Compare predicted with observed shares: of the second of two classes, of the likeliest of several."""
-    chances = chances_of(subject)
-    if chances is None:
+    """Compare predicted with observed shares: of two classes, of the one to find; of several, of the likeliest."""
+    chances, rows = chances_of(subject), subject.answers
+    if chances is None or rows is None:
         return None
-    second = subject.classes[1] if chances.n_classes == 2 else None
-    if second is not None:
-        predicted, came_true = chances.of_classes[:, 1], chances.true == 1
+    name = subject.classes[rows.sought] if chances.n_classes == 2 else None
+    if name is not None:
+        predicted, came_true = chances.of_classes[:, rows.sought], chances.true == rows.sought
     else:
         predicted, came_true = chances.of_classes.max(axis=1), chances.of_classes.argmax(axis=1) == chances.true
     bins = Bins.of(predicted, came_true)
@@ -118,7 +118,7 @@ def probabilities(subject: Subject) -> Section | None:
     found, constants = estimates(chances)
     section: Section = {
         "title": "Calibration of the probabilities",
-        "class": second,
+        "class": name,
         "measures": found,
         "constants": constants,
         "rows": len(predicted),
@@ -131,13 +131,14 @@ def probabilities(subject: Subject) -> Section | None:
         "edges": edges,
         "counts": np.histogram(predicted, edges)[0],
     }
-    says = f"{_calibration_sentence(section, bins)} {_loss_sentence(chances)}"
+    is_weighted = getattr(subject.learner, "class_weight", None) is not None
+    says = f"{_calibration_sentence(section, bins, is_weighted)} {_loss_sentence(chances)}"
     if chances.is_sample:
         says += " The model may have learned from these rows. If so, its probabilities for new ones are worse."
     return section | {"says": says}
 
 
-def _calibration_sentence(section: Section, bins: Bins) -> str:
+def _calibration_sentence(section: Section, bins: Bins, is_weighted: bool) -> str:
     what = "of the answer" if section["class"] is None else f"of {quoted(section['class'])}"
     off, chance = section["calibration error"], section["by chance"]
     says = (
@@ -146,8 +147,9 @@ def _calibration_sentence(section: Section, bins: Bins) -> str:
     )
     if off <= chance:
         return f"{says}within what chance explains (up to {_points(chance)}), so there is no reason to doubt it."
+    why = "; class weights move probabilities as they move decisions" if is_weighted else ""
     return (
-        f"{says}more than chance explains (up to {_points(chance)}){_lean(section['class'], bins)}: "
+        f"{says}more than chance explains (up to {_points(chance)}){_lean(section['class'], bins)}{why}: "
         "calibrate it before you use it as a probability."
     )
 
@@ -158,7 +160,7 @@ def _points(share: float) -> str:
     return f"{points} percentage point{'' if points == '1' else 's'}"
 
 
-def _lean(second: str | None, bins: Bins) -> str:
+def _lean(name: str | None, bins: Bins) -> str:
     """Say which way most of the differences go."""
     excess = (bins.predicted - bins.observed) * bins.rows
     size = _MOSTLY * np.abs(excess).sum()
@@ -166,7 +168,7 @@ def _lean(second: str | None, bins: Bins) -> str:
         return f"; it is mostly too {'high' if excess.sum() > 0 else 'low'}"
     rate = bins.observed @ bins.rows / bins.rows.sum()
     outwards = excess @ np.sign(bins.predicted - rate)
-    if second is not None and abs(outwards) > size:
+    if name is not None and abs(outwards) > size:
         return "; it is mostly too near 0 and 1" if outwards > 0 else "; it is mostly too far from 0 and 1"
     return ""
 

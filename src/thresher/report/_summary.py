@@ -74,11 +74,9 @@ def _rare_class_tiles(section: Section, rare: dict[str, Any]) -> list[Tile]:
     if rare["found"] + rare["false alarms"]:
         guess = f"{precision}; a guess has {percent(rare['share'])}"
         tiles.append(("Precision", percent(rare["precision"].value), guess))
-    if "average precision" in section["measures"] and section["classes"][1]["class"] == rare["class"]:
+    if "average precision" in section["measures"]:
         guess = f"; a guess has {number(section['guesses']['average precision'], 2)}"
         tiles.append(_measure_tile("Average precision", section, "average precision", guess))
-    elif "AUROC" in section["measures"]:
-        tiles.append(_measure_tile("AUROC", section, "AUROC", "; a guess has 0.5"))
     return tiles
 
 

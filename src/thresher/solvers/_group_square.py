@@ -70,7 +70,7 @@ def group_square_conjugate(
 
 
 def group_cut(lengths: Array, sigma: float) -> float:
-    """S: what every group loses of its length; those that are no longer are not in use."""
+    """S: the length that every group loses; groups that are not longer than that are not in use."""
     falling = -np.sort(-lengths)
     sums, ranks = np.cumsum(falling), np.arange(1, len(lengths) + 1)
     n_used = np.cumprod(falling * (sigma + ranks) > sums).sum()

@@ -110,7 +110,7 @@ def _checked(who: str, v: Any, a: Any, *, each: bool = False) -> tuple[Array, Ar
 
 
 def _scaled(v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """``v`` and ``a`` over the largest entry of each vector, and that entry: powers of what is left stay finite."""
+    """``v`` and ``a`` divided by the largest entry of each vector, so that powers stay finite, and that entry."""
     size = np.abs(v).max(axis=-1, keepdims=True, initial=0.0)
     size = np.where(size > 0, size, 1.0)
     with np.errstate(over="ignore"):  # beyond all floats: more than any vector has

@@ -92,7 +92,7 @@ def _as_double_csr(columns: _core.Rows, who: str) -> _core.Rows:
 
 
 def index_groups(who: str, groups: Any, n_features: int) -> list[NDArray[np.intp]]:
-    """Groups of columns, and a group of its own for every column that is in none."""
+    """Groups of columns; a column that belongs to no group gets its own."""
     if not isinstance(groups, (list, tuple)):
         raise ValueError(f"{who}: groups must be a list of arrays of column indices, got {type(groups).__name__}.")
     found = []

@@ -48,7 +48,7 @@ class ColumnNames:
         if self.header is None:
             raise ValueError(f"{start} is a name, but the file has no header; give a column number.")
         close = difflib.get_close_matches(name, self.names, n=3)
-        similar = f"; similar ones are {', '.join(close)}" if close else ""
+        similar = f"; similar names: {', '.join(close)}" if close else ""
         shown = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
         raise ValueError(f"{start}, but no column has this name{similar}; the columns are {shown}.")
 
@@ -182,8 +182,7 @@ def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[s
         places = {name: place for place, name in enumerate(names)}
         missing = [name for name in layout["columns"] if name not in places]
         if missing:
-            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            raise ValueError(f"{file}: the column {missing[0]!r}{more} that the model needs is missing.")
+            raise ValueError(f"{file}: {_columns_named(missing)} missing.")
         features = [places[name] for name in layout["columns"]]
         target = places.get(layout["target"])
     else:
@@ -197,6 +196,15 @@ def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[s
     letters = "".join(kinds.get(place, "-") for place in range(n_columns))
     target_name = None if target is None else layout["target"]
     return Places(letters, features, layout["columns"], target, target_name, readings)
+
+
+def _columns_named(missing: list[str]) -> str:
+    if len(missing) == 1:
+        return f"the column {missing[0]!r} that the model needs is"
+    *first, last = [repr(name) for name in missing[:_MOST_NAMED]]
+    if (n_more := len(missing) - _MOST_NAMED) > 0:
+        first, last = [*first, last], f"{n_more} more"
+    return f"the columns {', '.join(first)} and {last} that the model needs are"
 
 
 def _reading_of(name: str, kind: str, layout: dict[str, Any]) -> ColumnReading:

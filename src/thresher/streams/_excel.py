@@ -16,7 +16,7 @@ _NUMBERS = (bool, int, float)
 
 
 class ExcelSource(MemoryRows):
-    """A sheet, by default the first one. The first row holds names, unless a field of it is no text."""
+    """A sheet, by default the first one. The first row holds names if all its fields are text."""
 
     def __init__(self, path: Path, options: ReadOptions, layout: dict[str, Any] | None = None) -> None:
         need_pyarrow(f"{path.name}: a spreadsheet")

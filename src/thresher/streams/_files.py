@@ -71,7 +71,7 @@ def files_of(path: PathLike | Sequence[PathLike]) -> list[Path]:
 
 
 def names_of(path: PathLike | Sequence[PathLike]) -> list[Path | str]:
-    """All files that are meant, in order: paths, which must be there, and URLs, none of which is fetched."""
+    """All files that were named, in order: paths, which must exist, and URLs, which are not fetched yet."""
     names: list[Path | str]
     if is_url(path):
         return list(expand(str(path)))
@@ -217,10 +217,10 @@ def counts_from_zero(text: bytes) -> bool:
 
 def check_same_features(path: Path, kind: Format, layout: dict[str, Any]) -> None:
     """Refuse a file that cannot hold the same features as those read before."""
-    before = "svmlight" if "zero_based" in layout else "vw" if "hashed_columns" in layout else "tables"
-    now = kind if kind in ("svmlight", "vw") else "tables"
+    before = "svmlight" if "zero_based" in layout else "vw" if "hashed_columns" in layout else "a table"
+    now = kind if kind in ("svmlight", "vw") else "a table"
     if now != before or (kind == "documents" and layout.get("columns") != ["text"]):
-        raise ValueError(f"{path.name}: the format is {kind}, but the other files are {before}.")
+        raise ValueError(f"{path.name}: the format is {kind}, but {before} is needed, as in the files read before.")
 
 
 def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None) -> RowSource:

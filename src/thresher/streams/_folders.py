@@ -1,4 +1,4 @@
-"""Folders of data: what is in one, and the columns that the names of its subfolders add (``year=2024/``)."""
+"""Folders of data: their files, and the columns that the names of its subfolders add (``year=2024/``)."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _with_names(options: ReadOptions, keys: list[str]) -> ReadOptions:
 
 
 def _own_options(options: ReadOptions, keys: list[str]) -> ReadOptions:
-    """The options for the file alone, in which the keys are no columns."""
+    """The options for the file alone, which has no columns for the keys."""
 
     def inside(column: Any) -> Any:
         return column - len(keys) if type(column) is int and column >= 0 else column

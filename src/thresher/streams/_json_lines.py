@@ -156,7 +156,7 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def _may_be_deep(text: bytes) -> bool:
-    """Whether a line opens so many objects and lists that they may be too many, or may go on in the next line."""
+    """Whether a line may open too many objects and lists, or may continue in the next line."""
     characters = np.frombuffer(text, np.uint8)
     opened = np.flatnonzero((characters == ord("{")) | (characters == ord("[")))
     if len(opened) <= _DEEPEST:

@@ -103,7 +103,7 @@ def _has_pattern(url: str) -> bool:
 
 
 def _matched(url: str, pattern: str, match: str) -> str:
-    """The URL with a match in the place of the pattern; hosts and what is behind a chain stay."""
+    """The URL with a match in place of the pattern; the host and the rest of a chain stay."""
     before, link, behind = _place(url)
     start = link.removesuffix(pattern) if link.endswith(pattern) else link.partition("://")[0] + "://"
     return f"{before}{match if '://' in match else start + match}{behind}"

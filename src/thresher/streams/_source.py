@@ -249,7 +249,7 @@ class RowSource:
     resumes = True  # whether another process finds the same rows at the same place
 
     def parts(self, n_rows: int, start: Mark) -> Iterator[Part]:
-        """Parts of `n_rows` rows, the last one of what is left."""
+        """Parts of `n_rows` rows; the last one may be shorter."""
         raise NotImplementedError
 
     def note_version(self) -> None:

@@ -88,7 +88,7 @@ class LabelCounts:
             self._too_many, self._counts = True, {}
 
     def has(self, n_labels: int | None) -> bool:
-        """Whether so many different targets were counted, or too many."""
+        """Whether at least this many different targets were counted, or too many to count."""
         return self._too_many or len(self._counts) >= (n_labels or 0)
 
     def distinct(self) -> list[Any] | None:

@@ -113,7 +113,7 @@ def _separated(X: Any, target: Any) -> tuple[Any, Any, str | None]:
 
 
 def _profile_stream(stream: Stream, rows: int | None) -> Profile:
-    """One pass over the rows of a stream, up to so many or the first 64 MB, of which an even sample is kept."""
+    """One pass over the rows of a stream, up to a number of rows or 64 MB, of which an even sample is kept."""
     sampler: Sampler | None = None
     labels, counted, n_seen, whole, has_target = LabelCounts(), RunningFigures(), 0, True, True
     for batch in stream.batches():

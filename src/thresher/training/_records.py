@@ -147,7 +147,7 @@ class History:
             getattr(self, name).append(value)
 
     def add_measures(self, rows: int, values: dict[str, float]) -> None:
-        """Note measures after so many rows, unless that was done."""
+        """Record the measures after this number of rows, unless they are recorded."""
         if self.measures and self.measures["rows"][-1] >= rows:
             return
         for name, value in {"rows": rows, **values}.items():

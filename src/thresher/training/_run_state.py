@@ -75,7 +75,7 @@ class RunState:
             self.history.add(*counts, len(learner_of(model).support_))
 
     def save_if_due(self, model: Any, n_skipped: int, at_once: bool) -> None:
-        """Write a checkpoint, if there is a file for it, after so many seconds or at once."""
+        """Write a checkpoint, if one is wanted, when it is due or at once."""
         if (
             self.path is None
             or not is_fitted(model)

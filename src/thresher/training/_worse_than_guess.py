@@ -24,12 +24,12 @@ def worse_than_guess(held_out: HeldOut, task: str) -> str:
         error, guess = f"its squared error is {squared:.3g}", f"that of the mean of the targets is {np.var(y):.3g}"
         return f"The model does worse than the mean on held-out rows: {error}, {guess}."
     classes, counts = _distinct(y)
-    wrong, least = float(np.mean(y != predicted)), 1 - counts.max() / len(y)
+    wrong, least = np.count_nonzero(y != predicted), len(y) - counts.max()
     if len(classes) < 2 or wrong <= least or _finds_classes(y, predicted, classes, counts):
         return ""
     return (
-        f"The model does worse than the most frequent class on held-out rows: it is wrong on {wrong:.1%}, and always "
-        f"predicting {classes[counts.argmax()]!r} would be wrong on {least:.1%}."
+        f"The model does worse than the most frequent class on held-out rows: it is wrong on {wrong / len(y):.1%}, and "
+        f"always predicting {classes[counts.argmax()]!r} would be wrong on {least / len(y):.1%}."
     )
 
 

@@ -73,7 +73,7 @@ class Journal:
         self.write(record_of(entries), len(entries))
 
     def write(self, record: bytes, n_entries: int) -> None:
-        """Write a record of so many entries, which are on the disk when this returns."""
+        """Write a record of one or more entries, which are on the disk when this returns."""
         left = memoryview(record)
         while left:
             left = left[os.write(self._file, left) :]  # O_DSYNC: it returns when the disk has it

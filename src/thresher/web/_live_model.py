@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._estimators import task_of
+from .._gate import balanced
 from .._output import write_whole
 from ..persistence import load_model, model_bytes
 from ..training import learner_of, predict_with_scores
@@ -56,6 +57,7 @@ class LiveModel:
         self.measures = LiveMeasures(task_of(self.model) == "classification")
         if folder is not None:
             _check_learns(self.model)
+            _keep_class_weights(learner_of(self.model), self._record)
             if kept is None:
                 self.save(self.checkpoint())
             else:
@@ -161,6 +163,20 @@ def _check_learns(model: Any) -> None:
         raise ValueError(f"--learn needs a classifier or a regressor of one task, which {who} is not.")
     if getattr(model, "classes_", np.array([])).dtype.kind == "S":
         raise ValueError("--learn needs classes that are text or numbers, but these are bytes.")
+
+
+def _keep_class_weights(learner: Any, record: dict[str, Any]) -> None:
+    """Let a model whose classes were balanced weigh them as before, because new rows come few at a time."""
+    if getattr(learner, "class_weight", None) != "balanced":
+        return
+    counts = record.get("data", {}).get("classes") or {}
+    if any(str(label) not in counts for label in learner.classes_.tolist()):
+        raise ValueError(
+            '--learn needs numbers in place of class_weight="balanced", because the model file does not hold the '
+            "frequencies of the classes; train with class_weight={label: weight, ...}."
+        )
+    weights = balanced(np.array([counts[str(label)] for label in learner.classes_.tolist()]))
+    learner.set_params(class_weight=dict(zip(learner.classes_.tolist(), weights.tolist(), strict=True)))
 
 
 def _forget_first(kept: OrderedDict[str, Any], most: int) -> None:

@@ -26,7 +26,7 @@ ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.fi
 _KEPT, _LONGEST_KEPT = 8192, 40  # texts whose values are remembered, and characters of one
 _BATCH = 1024  # rows of a long body that are predicted at a time
 _DAYS = (-719_162, 2_932_897)  # since 1970-01-01, of the years 1 to 9999
-_MOST_COLUMNS = 1 << 20  # of sparse rows that a model without so many may learn
+_MOST_COLUMNS = 1 << 20  # of sparse rows, for a model with fewer columns that learns new ones
 
 
 class RowForm:

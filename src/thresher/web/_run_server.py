@@ -108,6 +108,7 @@ def run_server(
         )
     shown = f"[{place.host}]" if ":" in place.host else place.host
     with listener, contextlib.suppress(KeyboardInterrupt):  # a second Ctrl-C does not wait for open requests
+        print(f"Press Ctrl-C to stop the {what}. Its address:", file=sys.stderr, flush=True)
         print(f"http://{shown}:{port}/" + (f"?token={token}" if place.token_file is None else ""), flush=True)
         if on_ready is not None:
             on_ready(f"http://{shown}:{port}/?token={token}")
