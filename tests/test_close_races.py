@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from core.test_score_bins import bin_of
-from thresher._engine._calibration import ScoreCounts
+from thresher._engine._calibration import ScoreCounts, confusions
 from thresher.dual_averaging import L1RDAClassifier, MultiTaskRDAClassifier
 from thresher.training import merge_models
 from variants import assert_same_bits
@@ -24,8 +24,9 @@ def test_confusion_is_one_minus_the_area_under_the_roc_curve_of_bins():
     area = roc_auc_score(y, [bin_of(score) for score in scores], sample_weight=weight)
     n_rarer = weight[y == 1].sum() * weight.sum() / (weight**2).sum()  # in rows of equal weight
     chance = (n_rarer * area + 1) / (n_rarer + 2)
-    assert_allclose(counts.confusion(), [1 - area, np.sqrt(chance * (1 - chance) / n_rarer)])
-    assert ScoreCounts.empty(1).confusion() == (0.5, 0.5)
+    share, error = confusions([counts, ScoreCounts.empty(1)])
+    assert_allclose(share, [1 - area, 0.5])
+    assert_allclose(error, [np.sqrt(chance * (1 - chance) / n_rarer), 0.5])
 
 
 def rare_rows(n=1500, d=30, seed=0):
@@ -40,7 +41,7 @@ def race(model):
     learner, state = model._learner_now(), model.state_
     running = learner.tuning.running(learner, state)
     lately = (state.arrays["missed"] - state.arrays["older_mark"])[running, 0]
-    confusion, error = np.array([learner.score_counts(state, int(k)).confusion() for k in running]).T
+    confusion, error = confusions([learner.score_counts(state, int(k)) for k in running])
     distance = (lately - lately.min()) / np.sqrt(lately.min() + 1)
     close = np.flatnonzero(distance <= 1)
     first = close[confusion[close].argmin()]

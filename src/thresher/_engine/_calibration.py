@@ -9,6 +9,7 @@ drift.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ _TILT = 1e-3  # of the log-odds, so that no two scores are read alike
 _MOST = 100  # steps of Newton's method
 _SHARPEST = 1e-9  # what is left to the other class
 _LATE = (33 / 17**2) / (5 / 3**2)  # information in rows weighted by t^16, relative to that in rows weighted by t^2
+_TINY = np.finfo(float).tiny
 
 
 @cache
@@ -123,24 +125,26 @@ class ScoreCounts(NamedTuple):
                 by_chance += share * share * max(squares / late - mean * mean, 0.0) / (_LATE * float(n))
         return moved - by_chance / moved if moved * moved > by_chance else 0.0
 
-    def confusion(self) -> tuple[float, float]:
-        """Return how often a row of another class scores above one of the class, for the only output: 0 if scores
-        separate the classes, 1/2 if they carry no information. Rows in the same bin count half. Also return its
-        standard error, for as many pairs as the rarer class has rows, plus one of each outcome."""
-        others, own = self._counted()[0]
-        if not (others.any() and own.any()):
-            return 0.5, 0.5
-        above = others[::-1].cumsum()[::-1] - others / 2
-        share = float((own * above).sum() / (others.sum() * own.sum()))
-        n = float(min(others.sum(), own.sum()))
-        chance = (n * share + 1) / (n + 2)
-        return share, float(np.sqrt(chance * (1 - chance) / n))
-
     def curves(self, is_free: bool = True) -> list[Curve]:
         """Return the curves that turn the scores of each output into log-odds. Unless they are free, a score of 0 means
         even odds, because decisions are made there."""
         rows, at = self.rows()
         return [_curve(at, one, is_free) for one in rows]
+
+
+def confusions(counts: Sequence[ScoreCounts]) -> tuple[Array, Array]:
+    """Return, for the only output of each model, how often a row of another class scores above one of the class: 0 if
+    scores separate the classes, 1/2 if they carry no information. Rows in the same bin count half. Also return the
+    standard errors, for as many pairs as the rarer class has rows, plus one of each outcome."""
+    _, sums, squares, _ = np.array([each.clock for each in counts]).T
+    rows = np.array([each.bins[0] for each in counts]) * (sums / np.maximum(squares, _TINY))[:, None]
+    others, own = rows.reshape(len(counts), 2, -1).swapaxes(0, 1)
+    n_others, n_own = others.sum(axis=1), own.sum(axis=1)
+    above = n_others[:, None] - others.cumsum(axis=1) + others / 2
+    n = np.minimum(n_others, n_own)
+    share = np.where(n > 0, (own * above).sum(axis=1) / np.maximum(n_others * n_own, _TINY), 0.5)
+    chance = (n * share + 1) / (n + 2)
+    return share, np.where(n > 0, np.sqrt(chance * (1 - chance) / np.maximum(n, _TINY)), 0.5)
 
 
 class Curve(NamedTuple):

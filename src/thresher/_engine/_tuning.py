@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._gate import Array
+from ._calibration import confusions
 from ._measured_units import MeasuredUnits, one
 from ._state import Field, State, added
 
@@ -113,16 +114,17 @@ class Tuning(MeasuredUnits):
         error = np.sqrt(least + 1)
         distance = (against - least) / error
         close = np.flatnonzero(distance <= 1)
-        n_rows, weight = state.arrays["tally"][:, [0, 3]].sum(axis=0)
-        goes_by_area = learner.judge == "mistakes" and learner.counts_scores and bool(np.isclose(weight, n_rows))
-        if not goes_by_area or len(close) == 1:
+        if len(close) == 1 or learner.judge != "mistakes" or not learner.counts_scores:
+            return distance
+        n_rows, _, _, weight = state.arrays["tally"].sum(axis=0).tolist()
+        if abs(weight - n_rows) > 1e-5 * n_rows:
             return distance
         counts = [learner.score_counts(state, model) for model in models[close].tolist()]
         n_seen = state.arrays["tally"][:, 0].reshape(learner.n_models, -1)[:, 0]
         n_counted = np.array([each.clock[0] for each in counts])
         whole = np.flatnonzero((n_seen[models[close]] == n_seen.max()) & (n_counted == n_counted.max()))
         if len(counts[0].bins) == 1 and len(whole) > 1:
-            confusion, errors = np.array([counts[at].confusion() for at in whole]).T
+            confusion, errors = confusions([counts[at] for at in whole])
             best = confusion.argmin()
             distance[close[whole]] += (confusion - confusion[best]) / errors[best]
         return distance
@@ -162,7 +164,7 @@ class Tuning(MeasuredUnits):
         state.arrays["n_drops"][models, 0] += 1
 
     def turn(self, learner: Learner, state: State, n_rows: int) -> None:
-        """After a power of two of rows: drop candidates that are far behind, and those beyond the number that may go on."""
+        """After a power of two of rows: drop candidates that are far behind, and those too many."""
         if not self.races:
             return
         places = min((most for part, most in _PLACES if n_rows >= part * self.race_rows), default=0)
