@@ -153,7 +153,7 @@ inline OtherForm other_form(const std::optional<In<double>>& rows, const std::op
   return {rows->data(), at->data(), scores->data()};
 }
 
-/// The scores that a state has counted for so many outputs, if there are to be more.
+/// The scores that a state has counted for `n_outputs` outputs, or nothing if none are wanted.
 inline ScoreCounts score_counts(const PySource& source, bool wanted, index_t n_outputs) {
   if (!wanted) return {};
   return {source.array("score_bins", 2 * ScoreBins::n * n_outputs), source.array("score_clock", ScoreCounts::n_clock),

@@ -213,7 +213,7 @@ class BlockModel {
     return bent * by * by / 2;
   }
 
-  /// Proximal gradient steps on the block alone, whose curvature is a small matrix: so many that the block is nearly at its best.
+  /// Proximal gradient steps on the block alone, whose curvature is a small matrix, until the block is nearly optimal.
   double step(index_t b, double* all, index_t next) {
     const index_t n = blocks.size(b), first = blocks.starts[b];
     double *w = all + first, bound = 0;

@@ -30,7 +30,7 @@ class BoxQP {
     level = worst();  // the gap is looked at before the first step: a start may be good enough
   }
 
-  /// Goes on for so many steps; true when there is nothing left to gain: see `bound`, which `tol` was compared with.
+  /// Takes up to n_more steps; true if nothing is left to gain: see `bound`, which is compared with `tol`.
   bool run(index_t n_more, double tol) {
     Watch watch;
     for (index_t t = 0; t < n_more; ++t) {
@@ -42,7 +42,7 @@ class BoxQP {
     }
     return false;
   }
-  /// Says of x what is true of it, wherever the search was left.
+  /// Computes what is reported about x, wherever the search stopped.
   void conclude() {
     refresh();
     certify();

@@ -17,7 +17,7 @@ struct CsvField {
   bool quotes = false;  // within it, a quote is written twice
 };
 
-/// A quote that is not closed within so many bytes opens nothing: a stray one must not swallow the rest of a large file.
+/// A quote that is not closed within this many bytes is an ordinary character: a stray one must not swallow the rest of a large file.
 constexpr std::ptrdiff_t longest_field = std::ptrdiff_t{1} << 24;
 
 /// The quote that closes the field whose text begins at p, or null.

@@ -1,4 +1,4 @@
-// Rows of a kernel matrix: all of them at hand, or made when asked for and kept while there is room.
+// Rows of a kernel matrix: all in memory, or computed on demand and cached.
 #pragma once
 #include <cstddef>
 #include <list>
@@ -23,7 +23,7 @@ struct WholeMatrix final : KernelRows {
   const double* row(index_t i) override { return values + i * n; }
 };
 
-/// The rows used last, as many as there is room for, and two at least. `fill(i, out)` makes a row.
+/// A cache of the rows used last, at least two. `fill(i, out)` computes a row.
 template <class Fill>
 struct RecentRows final : KernelRows {
   RecentRows(index_t size, std::size_t room, Fill how) : n(size), most(room < 2 ? 2 : room), fill(std::move(how)) {}

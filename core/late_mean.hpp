@@ -8,7 +8,7 @@ namespace thresher {
 ///
 ///     mean = w - lag / mass,     where `lag` gathers  mass * change of w
 ///
-/// so that a step costs O(non-zeros). Merged states have the mean of their lags. Without `average`, there is none and nothing is
+/// so that a step costs O(non-zeros). Merged states have the mean of their lags. Without `average`, nothing is
 /// kept.   Lacoste-Julien, Schmidt & Bach (2012).
 struct LateMean {
   double *lag, *n_iterates, *mass;

@@ -1,10 +1,10 @@
-// A constant that is no weight: what the means of the targets and of the rows leave to explain.
+// An intercept from means: what the weights leave unexplained of the mean target at the mean row.
 #pragma once
 #include "learner.hpp"
 
 namespace thresher {
 
-/// y_bar - <w, x_bar> over all rows so far, weighed by their weights, for weights w = scale v.
+/// y_bar - <w, x_bar> over all rows so far, weighted by their row weights, for weights w = scale v.
 ///
 /// Sums of rows and of targets are kept, and <v, sum of rows> along with them: a row costs O(non-zeros). The sum of targets lies
 /// where the constant would. An open mini-batch holds back its part of the product, as it does its part of v.

@@ -49,7 +49,7 @@ inline const char* scan_digits(const char* p, const char* end, std::uint64_t& nu
   return p;
 }
 
-/// The digits of [p, end) as a whole number, at most the largest there is; any count of leading zeros is harmless.
+/// The digits of [p, end) as a whole number, capped at the largest 64-bit one; leading zeros are ignored.
 inline std::uint64_t whole_number(const char* p, const char* end) {
   constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t number = 0;

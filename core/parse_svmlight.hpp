@@ -25,8 +25,8 @@ template <class Value> class SvmlightRows {
   Growing<std::int64_t> starts;
   std::int64_t width = 0;  // largest column + 1
 
-  /// n_features < 0: any column below max_features is welcome, which is all of them if that is below 0, too. Columns are 64 bits
-  /// wide from the start where n_features asks for it, so that all chunks of a file look the same.
+  /// n_features < 0: any column below max_features is accepted, or any at all if that is negative, too. If n_features needs 64 bits,
+  /// columns have them from the start, so that all chunks of a file look the same.
   SvmlightRows(std::int64_t n_features, bool zero_based, std::int64_t max_features)
       : n_features_(n_features), most_(n_features >= 0 ? n_features : max_features), base_(!zero_based),
         wide_(n_features > std::numeric_limits<std::int32_t>::max()) {

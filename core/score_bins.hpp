@@ -72,9 +72,9 @@ struct ScoreBins {
 };
 
 /// Counts of one model: for each output the bins of rows of other classes, then those of its own. The t-th row counts t^2 times its
-/// weight, so that the scores of late models prevail; the sums of different rows add up, wherever they are. The clock is read when a
-/// pass begins and written when it ends. So are sums over the scores of a single output, for each class, which tell where these have
-/// gone meanwhile: of the last rows, which count t^16 times their weight, that number, their scores and the squares of these; then the
+/// weight, so that the scores of late models prevail; the counts of separate rows add up, on any machine. The clock is read when a
+/// pass begins and written when it ends. So are sums over the scores of a single output, for each class, which show how they have
+/// drifted: of the last rows, which count t^16 times their weight, that number, their scores and the squares of these; then the
 /// scores of all rows, which count as in bins.
 class ScoreCounts {
  public:

@@ -87,8 +87,8 @@ class VwLine {
       case Wrong::parts: return place + "a label must be one number, neither a list nor an action with its cost" + got;
       case Wrong::weight: return place + "an importance weight must be a number of at least 0" + got;
       case Wrong::initial: return place + "an initial prediction other than 0 is not supported" + got;
-      case Wrong::head: return place + "expected | behind label, importance, initial prediction and tag" + got;
-      case Wrong::number: return place + "expected a number behind the colon" + got;
+      case Wrong::head: return place + "expected | after label, importance, initial prediction and tag" + got;
+      case Wrong::number: return place + "expected a number after the colon" + got;
       case Wrong::infinite: return place + "a value must be a finite number" + got;
       case Wrong::sum: break;
     }

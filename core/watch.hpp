@@ -5,8 +5,8 @@
 
 namespace thresher {
 
-/// Looks, every few milliseconds, whether a loop should end, which then throws. tick() is called once for each step, of whatever
-/// length: the clock is read after so many of them as take about a millisecond, and interrupts are checked twenty times a second.
+/// Throws if a loop should end. Call tick() once for each step, however long a step takes: the clock is read about once a
+/// millisecond, and interrupts are checked twenty times a second.
 class Watch {
  public:
   /// Throws if the loops of this thread should end; the bindings put a look for Ctrl-C here.

@@ -190,7 +190,7 @@ struct Waiting {
   bool row_completes_batch() { return ++*count >= batch_size; }
   double n_unfinished() const { return *count; }
   void next_batch() { *count = 0; }
-  /// The rows at hand are the batch, of weights whose batch is open(j). False when there are none.
+  /// Ends the batch with the rows it has, for weights whose batch is open(j). False if it has none.
   template <class Open>
   bool finish(index_t n_weights, Open open) {
     if (*count == 0) return false;

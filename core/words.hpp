@@ -48,8 +48,8 @@ class Words {
   }
 
  private:
-  /// Copies the word at p, if there is one, and moves p behind it. The end of the copy, without outer apostrophes; where it
-  /// began if the word is too short.
+  /// Copies the word at p, if any, and moves p past it. Returns the end of the copy, without outer apostrophes, or its
+  /// beginning if the word is too short.
   static char* copy_word(const char*& p, const char* end, char* out) {
     static constexpr WordLetters small;
     char *const begin = out, *stop = out;

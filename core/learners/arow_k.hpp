@@ -10,11 +10,11 @@
 namespace thresher {
 
 /// AROW-K: few features from one pass. A scout, AROW on all features, says which matter, by mean^2 / variance; a second AROW
-/// learns on the K surest of them, and is what predicts. Which features matter and how much they weigh are two questions.
+/// learns on the K surest of them and predicts. The first selects features, the second finds their weights.
 ///
 /// A feature is in use when its order mean^2 / variance is above a level, half way between the K-th largest and the next, found anew at
-/// step 64, 128, 256, ..., for O(d) each; a look at the weights puts it exactly behind the K-th, whenever it comes. `n_selected` = 0: all features
-/// are in use, and there is no scout. `relative`: r is in units of the mean |x|^2 so far. A row weight divides r.
+/// step 64, 128, 256, ..., for O(d) each; reading the weights sets it exactly below the K-th. `n_selected` = 0: all features
+/// are in use, without a scout. `relative`: r is in units of the mean |x|^2 so far. A row weight divides r.
 /// Drop rule, see ConfidentDiagonal.
 struct ArowSelecting : Plain {
   struct Belief { double mean, variance; };
@@ -27,7 +27,7 @@ struct ArowSelecting : Plain {
   double r;
   bool relative;
   index_t n_selected, constant;
-  double cut_now = -1;  // the level for whoever looks, who may have put it exactly behind the K-th
+  double cut_now = -1;  // the level that readers use, possibly set exactly below the K-th
   double next_level = 64;
   std::vector<Entry> in_use = std::vector<Entry>(64);  // of the row whose margin was asked for last
   index_t n_in_use = 0;
@@ -157,7 +157,7 @@ struct ArowSelecting : Plain {
     cut_now = *level = cut([](index_t) { return true; });
   }
   /// Half way between the n_selected-th largest order and the next of those that `may` be in use, so that rounding decides nothing;
-  /// -1, so that all are in use, when there are not so many. Orders mostly rise, so those above the last level are usually enough to look at.
+  /// -1, so that all are in use, if there are too few. Orders mostly rise, so those above the last level usually suffice.
   template <class May>
   double cut(May may) const {
     std::vector<double> orders = orders_above(*level, may);

@@ -17,21 +17,21 @@ struct Step {
   static Step none() { return {0, std::numeric_limits<double>::infinity()}; }
 };
 
-/// What most rules share: a row of margin 1 is well, and doubt starts at 1.
+/// What most rules share: a row with a margin of at least 1 needs no step, and the prior variance is 1.
 struct HingeRule {
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
   bool satisfied(double m) const { return m >= 1; }
   template <class Source> static double prior(const Source&) { return 1; }
 };
 
-/// Learners that keep a mean and a variance of every weight. They are one shape; a rule says what a row asks for:
+/// Learners that keep a mean and a variance of every weight. They share one form; a rule says which step a row needs:
 ///
 ///   explicit Rule(source)     double loss(margin, y)     its parameters; what it pays, for the progressive loss
-///   bool   satisfied(m)               whether a row of margin m = y <mu, x> asks for nothing, whatever its variance
-///   Step   step(m, v, weight)         what it asks for otherwise, v = x' Sigma x being finite and at least 0
+///   bool   satisfied(m)               whether a row of margin m = y <mu, x> needs no step, whatever its variance
+///   Step   step(m, v, weight)         the step otherwise; v = x' Sigma x is finite and at least 0
 ///   static double prior(source)       the variance before the first row
 ///
-/// A step that is not finite is no step. Kept to a diagonal there are two ways to go on from
+/// Steps that are not finite are skipped. A diagonal Sigma can follow this update in two ways:
 ///
 ///     Sigma -= beta (Sigma x)(Sigma x)',  beta = 1 / (v + inertia)      the same as      Sigma^-1 += x x' / inertia
 ///

@@ -16,11 +16,11 @@ namespace thresher {
 ///
 ///     v = w - eta slope x,     w^g = argmin_w |w - v^g|^2 / 2 + eta alpha (r_g |w|_1 + penalty(w))
 ///
-/// with penalty(w) = sqrt(d_g) |w|_2, or d_g max|w|. Without l1 the steps that pass a group by are one step of their summed
-/// length, which is made up for when a row asks for the group: O(non-zeros + sizes of their groups) a row. With l1 they are not, and are made up
-/// for one by one, after 16384 of them in strides, until the group is zero. The constant has no penalty.   Duchi & Singer, JMLR 10 (2009); Yang (2011), eq. 3.8.
+/// with penalty(w) = sqrt(d_g) |w|_2, or d_g max|w|. Without l1, the steps that a group has missed equal one step of their
+/// summed length, which is taken when a row needs the group: O(non-zeros + sizes of their groups) a row. With l1, they are taken one
+/// by one, after 16384 of them in strides, until the group is zero. The constant has no penalty.   Duchi & Singer, JMLR 10 (2009); Yang (2011), eq. 3.8.
 ///
-/// `last` says up to where a weight is settled, of a group at its first member: a sum of eta, or a step.
+/// `last` is the sum of eta, or the step, up to which a weight is settled; that of a group is stored at its first member.
 struct GroupFobos : Plain {
   double *coef, *last, *n_steps, *path;  // path: the sum of eta
   const Groups& groups;

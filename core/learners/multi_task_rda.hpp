@@ -10,8 +10,8 @@ namespace thresher {
 ///     W = argmin_W  <G, W> + alpha sum_j |W_j| + (1 / (eta0 sqrt(t))) |W|^2 / 2        G_jq = S_jq / n_q
 ///
 /// where |W_j| is the penalty of row j (see row_penalty.hpp); row by row  W_j = -eta0 sqrt(t) prox(G_j). Only S is stored. What the
-/// prox needs of a row is computed when a round first asks for it and kept for the round, because its tasks write to S at once: a
-/// task reads only its own column, which nobody else writes to. A row costs O(n_tasks) for each of its non-zeros, O(1) with "l1".
+/// prox needs of a row is computed when a round first asks for it and kept for the round, because its tasks write to S at the same time: a
+/// task reads only its own column, which no other task writes to. A row costs O(n_tasks) for each of its non-zeros, O(1) with "l1".
 /// Dividing by n_q instead of t keeps tasks that are seen rarely from being over-penalised (t / n_q times).
 /// The constant has no penalty.   Yang (2011), eqs. 4.8, 4.11-4.14.
 struct MultiTaskRda : Plain {

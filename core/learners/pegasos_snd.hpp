@@ -178,7 +178,7 @@ struct PegasosSnd {
     const double mean = mean_of(row);
     for (index_t k = 0; k < n_outputs; ++k) row[k] = by * (row[k] - mean) + by_common * mean;
   }
-  /// What step t of a part leaves of it. There are no weights yet that the first one could shrink.
+  /// The factor by which step t shrinks a part. The first step has no weights to shrink.
   double decay_at(const Part& part, double t) const { return t == 1 ? 1 : printed ? 1 - part.eigenvalue / t : 1 - 1 / t; }
   double gain_at(const Part& part, double t) const { return printed ? 1 / (alpha * t) : 1 / (alpha * t * part.eigenvalue); }
   /// Step t of one part: `dot` = <w, G>, `square` = |G|^2.

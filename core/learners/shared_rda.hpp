@@ -129,7 +129,7 @@ struct SharedRda : Plain {
     scale = 1 / (std::sqrt(*n_steps) / eta0);
   }
   void refresh() { alpha = *level = *n_steps == 0 ? 0 : next_length() / *n_steps; }
-  /// The (n_selected + 1)-th largest length; 0 when there are not so many.
+  /// The (n_selected + 1)-th largest length; 0 if there are too few.
   double next_length() const {
     if (n_selected >= constant) return 0;
     std::vector<double> lengths(length, length + constant);

@@ -137,7 +137,7 @@ struct Sparse {
     rule.set_penalty(*level);
     rule.rebuild();
   }
-  /// The (n_selected + 1)-th largest order of all features; 0 when there are not so many.
+  /// The (n_selected + 1)-th largest order of all features; 0 if there are too few.
   double cut() const {
     std::vector<double> orders;  // of features that were met; one that the second learner never met cannot be one of K
     for (index_t j = 0; j < constant; ++j) {

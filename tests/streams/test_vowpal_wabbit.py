@@ -151,11 +151,11 @@ def test_whole_numbers_are_columns_and_go_round():
         ("1 1 0.5 |f a", 'line 1, column 5: an initial prediction other than 0 is not supported, got "0.5".'),
         (
             "1 1 0 0 |f a",
-            'line 1, column 7: expected | behind label, importance, initial prediction and tag, got "0".',
+            'line 1, column 7: expected | after label, importance, initial prediction and tag, got "0".',
         ),
-        ("1 |f:x a", 'line 1, column 6: expected a number behind the colon, got "x".'),
-        ("1 |f a:", "line 1, column 8: expected a number behind the colon, got nothing."),
-        ("1 |f a:1:2", 'line 1, column 8: expected a number behind the colon, got "1:2".'),
+        ("1 |f:x a", 'line 1, column 6: expected a number after the colon, got "x".'),
+        ("1 |f a:", "line 1, column 8: expected a number after the colon, got nothing."),
+        ("1 |f a:1:2", 'line 1, column 8: expected a number after the colon, got "1:2".'),
         ("1 |f a:1e999", 'line 1, column 8: a value must be a finite number, got "1e999".'),
         ("1 |f:1e200 a:1e200", 'line 1, column 14: a value must be a finite number, got "1e200".'),
         (
