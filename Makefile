@@ -1,6 +1,6 @@
 # The verbs. CI calls these and nothing else.
 #   make demo       build, then learn from a generated stream and write a report
-#   make test       build, then the fast part of the test suite: four minutes on two cores
+#   make test       build, then the fast part of the test suite: four minutes on two cores; PYTHON=python3.14 VENV=.venv-3.14: with another Python
 #   make test-rest  all other tests: more variants and layouts, clusters, long fuzzing
 #   make test-browser  the lab in a real Chromium, which is installed where that is possible
 #   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones

@@ -21,6 +21,8 @@ from thresher.online import AROWClassifier
 from thresher.persistence import load_model
 from thresher.solvers import box_qp, lasso
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which tests in the background inherit as ignored
+
 def interrupted(call):
     sent = []
     def send():

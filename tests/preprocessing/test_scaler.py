@@ -127,7 +127,7 @@ def test_a_wide_sparse_batch_costs_its_stored_values():
     scaler.transform(one)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 100_000  # one array of the width takes 8,000,000 bytes
+    assert peak < 1_000_000  # one array of the width takes 8,000,000 bytes; an import on the way may take some of it
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
