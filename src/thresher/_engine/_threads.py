@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -10,11 +11,13 @@ from threading import Lock
 from typing import Any
 
 from .._core import set_n_threads
+from .._gate import after_import
 
 _MOST = 256  # threads, whatever the environment says
 _lock = Lock()
 _inside = 0
-_limits: Any = None
+_limits: list[Any] = []
+_with_scipy = False  # whether the last of them is one for SciPy, too
 _n_threads = 1
 
 
@@ -44,18 +47,35 @@ allow_threads(_threads_by_default())
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """The limit is one for the whole process: the first to come sets it, the last to leave lifts it."""
-    global _inside, _limits
+    global _inside
     with _lock:
         _inside += 1
-        if _inside == 1:
-            _limits = _controller().limit(limits=1, user_api="blas")
+        _limit()
     try:
         yield
     finally:
         with _lock:
             _inside -= 1
-            if _inside == 0:
-                _limits.restore_original_limits()
+            while _inside == 0 and _limits:
+                _limits.pop().restore_original_limits()
+
+
+def _limit() -> None:
+    """Limit the libraries that are loaded. SciPy loads a BLAS of its own on first use, perhaps inside."""
+    global _with_scipy
+    is_loaded = "scipy.linalg" in sys.modules
+    if not _limits or is_loaded != _with_scipy:
+        _limits.append(_controller(is_loaded).limit(limits=1, user_api="blas"))
+        _with_scipy = is_loaded
+
+
+def _limit_newcomers() -> None:
+    with _lock:
+        if _inside:
+            _limit()
+
+
+after_import.append(_limit_newcomers)
 
 
 def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> None:
@@ -74,8 +94,8 @@ def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> Non
 
 
 @cache
-def _controller() -> Any:
-    """Looking for the libraries takes milliseconds, so it is done once."""
+def _controller(with_scipy: bool) -> Any:
+    """Looking for the libraries takes milliseconds, so it is done once without SciPy's, and once with them."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

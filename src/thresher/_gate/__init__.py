@@ -62,7 +62,7 @@ from ._rules import (
     seed,
     shown,
 )
-from ._scipy import linalg, optimize, sparse, spatial, special
+from ._scipy import after_import, linalg, optimize, sparse, spatial, special
 from ._sparse_formats import as_csr, dense_weights
 from ._table import Table, Text, written_date
 from ._table_reading import ROWS_TO_LOOK_AT, read_table, understand_table

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+after_import: list[Callable[[], None]] = []
+"""Called whenever something of SciPy may have been imported through this door."""
 
 if TYPE_CHECKING:
     from scipy import linalg as linalg
@@ -22,6 +26,8 @@ else:
 
         def __getattr__(self, name: str) -> Any:
             vars(self)[name] = value = getattr(importlib.import_module(self._module), name)
+            for call in after_import:
+                call()
             return value
 
     class _Sparse(_Module):
