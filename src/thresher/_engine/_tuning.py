@@ -116,7 +116,7 @@ class Tuning(MeasuredUnits):
         close = np.flatnonzero(distance <= 1)
         if len(close) == 1 or learner.judge != "mistakes" or not learner.counts_scores:
             return distance
-        n_rows, _, _, weight = state.arrays["tally"].sum(axis=0).tolist()
+        n_rows, weight = state.arrays["tally"][:, [0, 3]].sum(axis=0).tolist()
         if abs(weight - n_rows) > 1e-5 * n_rows:
             return distance
         counts = [learner.score_counts(state, model) for model in models[close].tolist()]
