@@ -289,6 +289,8 @@ def _batches(model):
 
 def test_metrics_and_openapi_describe_the_service(service):
     service.post("/learn", {"row": [None, "x", 1, 2], "label": "no"})
+    while service.request("GET", "/measures")[1]["not_yet_learned"]:
+        time.sleep(0.01)
     status, headers, text = service.whole("GET", "/metrics")
     assert (status, headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
     samples = [line for line in text.splitlines() if not line.startswith("#")]
