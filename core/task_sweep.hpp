@@ -92,14 +92,6 @@ void sweep_wide(const double* const* moved, const double* const* step, const Val
 }
 #endif
 
-/// <x, u>
-inline double cross(const double* x, const double* u, index_t n) { return wide() ? dot_wide(x, u, n) : dot_plain(x, u, n); }
-inline double cross(const float* x, const double* u, index_t n) {
-  double sum = 0;
-  for (index_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * u[i];
-  return sum;
-}
-
 }  // namespace columns_detail
 
 template <class Columns> struct IsDense : std::false_type {};
@@ -125,7 +117,7 @@ class TaskSweep {
     if (met == x.values) {
       std::copy(ahead.begin(), ahead.end(), out);
       for (int m = 0; m < n_waiting; ++m) {
-        const double turned = columns_detail::cross(x.values, moved[m].data(), n_rows);
+        const double turned = thresher::dot(x, moved[m].data());
         for (std::size_t t = 0; t < rates.size(); ++t) out[t] += turned * step[m][t];
       }
       met = nullptr;

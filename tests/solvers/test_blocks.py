@@ -130,6 +130,23 @@ def test_tasks_on_the_same_rows_have_the_answers_of_tasks_on_copies(loss, fit_in
     assert_allclose(together.objective, apart.objective, rtol=1e-11)
 
 
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("n_passes", [1, 2, 3, 7])
+def test_tasks_on_the_same_rows_take_the_same_steps(n_passes, fit_intercept):
+    """Two columns at a time, and after a column whose weights are cleared because it is constant."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(43, 12))
+    X[:, 1:] += X[:, :-1]  # neighbours are correlated: the step of one changes what the next one sees
+    X[:, 5] = 2.0
+    ys = [X @ rng.normal(size=12) + rng.normal(size=43) for _ in range(6)]
+    begin = np.full((6, 12), 0.1)
+    options = {"fit_intercept": fit_intercept, "tol": 1e-12, "max_iter": n_passes, "start": begin}
+    shared = multi_task([X] * 6, ys, 1e-3, **options)
+    apart = multi_task([X.copy() for _ in ys], ys, 1e-3, **options)
+    assert shared.n_iter == apart.n_iter == n_passes
+    assert_allclose(shared.coef, apart.coef, rtol=1e-9, atol=1e-11)
+
+
 def test_a_refusal_names_row_and_column_of_the_matrix_that_was_given():
     X = np.asfortranarray(np.ones((4, 3)))
     X[3, 1] = np.nan
