@@ -262,3 +262,10 @@ def test_callbacks_come_through_pipelines_and_scores_are_monitored():
     make_pipeline(StandardScaler(), learner).set_callbacks(course).fit(X, Y)
     assert course.events.count("end pass") == 3
     assert [row["accuracy"] for row in monitor.get_logs().data if row["task_name"] == "pass"] == course.accuracy
+
+
+def test_a_loss_that_goes_to_zero_ends_early_stopping():
+    """Of classes that a line separates, every pass gains a good part of the little that is left."""
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    model = AROWClassifier(early_stopping=True, max_iter=200).fit(X, X[:, 0] > 0)
+    assert model.n_iter_ < 150

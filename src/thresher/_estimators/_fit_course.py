@@ -16,7 +16,7 @@ from .._gate import Array, at_least, boolean, non_negative, none
 from ._contract import Borrowed, check_is_fitted
 from ._declared import Declared, param
 
-_LEAST_GAIN = 1e-3  # of the loss: what a pass must gain with early_stopping, unless tol says it
+_LEAST_GAIN = 1e-3  # of the first pass's loss: what a pass must gain with early_stopping, unless tol says it
 
 
 class HasCourse(Declared):
@@ -27,7 +27,7 @@ class HasCourse(Declared):
         rule=non_negative | none,
         doc="""Stop :meth:`fit` when a pass changes the weights by less than this (Euclidean norm), but not while all of
         them are zero. With ``early_stopping``, it is the smallest improvement of the loss that counts instead, and None
-        means a thousandth of the loss.""",
+        means a thousandth of the first pass's loss.""",
     )
     early_stopping: bool = param(
         default=False,
@@ -149,7 +149,7 @@ class Stopping:
         self._model, self._learner, self._state = model, learner, state
         self._tally, self._best, self._n_worse = state.arrays["tally"].copy(), np.inf, 0
         self._weights: Array | None = None
-        self._chosen = learner.chosen(state)
+        self._chosen, self._first = learner.chosen(state), np.inf
 
     def after_pass(self) -> bool:
         if self._model.early_stopping:
@@ -159,10 +159,12 @@ class Stopping:
     def _loss_has_settled(self) -> bool:
         chosen, tol = self._learner.chosen(self._state), self._model.tol
         if chosen != self._chosen:  # a step size was chosen; the loss of another says nothing about its progress
-            self._chosen, self._best, self._n_worse = chosen, np.inf, 0
+            self._chosen, self._first, self._best, self._n_worse = chosen, np.inf, np.inf, 0
         loss = self._learner.loss_since(self._state, self._tally)
         self._tally = self._state.arrays["tally"].copy()
-        least_gain = _LEAST_GAIN * loss if tol is None else tol
+        if self._best == np.inf:
+            self._first = loss
+        least_gain = _LEAST_GAIN * self._first if tol is None else tol
         self._n_worse = 0 if loss < self._best - least_gain else self._n_worse + 1
         self._best = min(self._best, loss)
         return self._n_worse >= self._model.n_iter_no_change
