@@ -246,6 +246,7 @@ def test_rare_classes_weigh_more_and_that_is_said():
     assert "f1 and average_precision look at the second class alone" in explain(model)
     plain = AROWClassifier(max_iter=5, random_state=0).fit(StandardScaler().fit_transform(X), y)
     fresh, truth = rare(2000)
+    assert model.predict_proba(fresh)[:, 1].mean() == pytest.approx(0.05, abs=0.02)  # as often as they occur
     recall = np.mean(model.predict(fresh)[truth == 1] == 1)
     assert recall > 0.7 > np.mean(plain.predict(StandardScaler().fit_transform(fresh))[truth == 1] == 1)
 

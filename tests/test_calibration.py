@@ -22,6 +22,7 @@ from core.test_score_bins import N, counted
 from thresher import onepass, registry
 from thresher._engine._calibration import ScoreCounts, _logistic, _rising, centres
 from thresher._estimators._shares import adding_up
+from thresher.confidence import SBCWClassifier
 from thresher.dual_averaging import (
     FTRLClassifier,
     L1RDAClassifier,
@@ -327,7 +328,7 @@ def test_without_probabilities_nothing_is_counted(name):
 
 @pytest.mark.parametrize("probability", ["sigmoid", None, True])
 def test_other_words_are_refused(probability):
-    with pytest.raises(ValueError, match="probability must be one of 'calibrated', 'none'"):
+    with pytest.raises(ValueError, match="probability must be one of 'calibrated', 'frequencies', 'none'"):
         AROWClassifier(probability=probability).fit([[0.0], [1.0]], [0, 1])
 
 
@@ -488,3 +489,72 @@ def test_tasks_share_one_reading():
 
 def test_centres_are_the_cores():
     assert len(centres()) == N
+
+
+# --- frequencies ------------------------------------------------------------------------------------------------------
+
+
+def rare_rows(n: int = 3000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of three classes, the last of which is rare."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    is_rare = rng.random(n) < 1 / (1 + np.exp(3.5 - 2 * X[:, 0] - X[:, 1]))
+    return X, np.where(is_rare, 2, X[:, 2] + 0.5 * rng.normal(size=n) > 0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AROWClassifier(random_state=0),
+        AROWClassifier(r=1.0, max_iter=1, shuffle=False),
+        AROWClassifier(multi_class="joint", r=1.0, max_iter=1, shuffle=False),
+        PegasosClassifier(alpha=0.01, random_state=0),
+        SBCWClassifier(cost=None, random_state=0),
+        LSSVC(),
+    ],
+    ids=["tuned", "stream", "joint", "passes", "batches", "folds"],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_class_weights_move_decisions_but_not_frequencies(model, n_classes):
+    X, y = rare_rows()
+    y = np.maximum(y, 1) if n_classes == 2 else y
+    n = 1000 if isinstance(model, LSSVC) else 2000
+    weighted, frequent = (
+        clone(model).set_params(class_weight="balanced", probability=p).fit(X[:n], y[:n])
+        for p in ("calibrated", "frequencies")
+    )
+    assert_array_equal(weighted.predict(X), frequent.predict(X))
+    shares = np.mean(y[2000:, None] == frequent.classes_, axis=0)
+    assert abs(weighted.predict_proba(X[2000:]).mean(axis=0) - shares).max() > 0.08
+    assert abs(frequent.predict_proba(X[2000:]).mean(axis=0) - shares).max() < 0.06
+
+
+@pytest.mark.parametrize("r", [1.0, "auto"])
+def test_frequencies_of_a_stream_are_the_same_for_any_chunking(r):
+    X, y = rare_rows(300)
+    y = np.maximum(y, 1)
+    made = []
+    for size in (1, 7, 300):
+        model = AROWClassifier(r=r, class_weight={1: 0.5, 2: 8}, probability="frequencies")
+        for begin in range(0, len(y), size):
+            model.partial_fit(X[begin : begin + size], y[begin : begin + size], classes=[1, 2])
+        made.append(model.predict_proba(X))
+    assert_array_equal(made[0], made[1])
+    assert_array_equal(made[0], made[2])
+
+
+def test_frequencies_are_counted_of_single_rows_too():
+    X, y = rare_rows(200)
+    y = np.maximum(y, 1)
+    options = {"class_weight": {1: 0.5, 2: 8}, "probability": "frequencies", "r": 1.0}
+    by_row, at_once = AROWClassifier(**options), AROWClassifier(**options).partial_fit(X, y, classes=[1, 2])
+    for x, label in zip(X, y, strict=True):
+        by_row.learn_one(dict(enumerate(x)), label, **({} if hasattr(by_row, "state_") else {"classes": [1, 2]}))
+        by_row.predict_proba_one(dict(enumerate(x)))
+    assert_allclose(by_row.predict_proba(X), at_once.predict_proba(X), rtol=1e-9)
+
+
+def test_without_class_weights_frequencies_are_calibrated_probabilities():
+    X, y = rare_rows(500)
+    made = [AROWClassifier(probability=p, random_state=0).fit(X, y) for p in ("calibrated", "frequencies")]
+    assert_array_equal(*(model.predict_proba(X) for model in made))

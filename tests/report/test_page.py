@@ -247,11 +247,13 @@ def test_reports_in_text_import_no_plots():
 def test_no_figure_is_left_behind():
     import matplotlib
 
-    before = dict(matplotlib.rcParams)
+    def figures() -> list[int]:
+        return sys.modules["matplotlib.pyplot"].get_fignums() if "matplotlib.pyplot" in sys.modules else []
+
+    before, drawn = dict(matplotlib.rcParams), figures()
     Report(**examples.several()).to_html()
     assert dict(matplotlib.rcParams) == before
-    if "matplotlib.pyplot" in sys.modules:
-        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+    assert figures() == drawn
 
 
 # --- a browser -------------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def _sum_of(pool: list[TunedCandidate], weights: Array, fold_scores: Array, plan
     if plan.task == "regression":
         model: Any = ModelSumRegressor(models, factors)
     else:
-        model = ModelSumClassifier(models, factors, class_weight="balanced" if plan.weighs_classes else None)
+        model = ModelSumClassifier(models, factors, class_weight=plan.class_weight, probability=plan.probability)
     first = pool[0]
     return replace(first, model=model, fold_scores=fold_scores, parts=tuple(each for each, _ in parts))
 

@@ -59,6 +59,11 @@ class Plan:
         """The weights of the classes in training; None if all are equal."""
         return self.costs or ("balanced" if self.weighs_classes else None)
 
+    @property
+    def probability(self) -> str:
+        """What probabilities of an answer are: how often a class occurs, even if classes have weights in training."""
+        return "calibrated" if self.class_weight is None else "frequencies"
+
     @cached_property
     def costs(self) -> dict[Any, float]:
         """The cost of a mistake on a row of each class; empty if the user gave none."""

@@ -261,16 +261,33 @@ class Learner:
         if state.n_outputs > 1 and lesson.output is None:
             return self._learn_outputs(lesson, state)
         output, counts = lesson.output or 0, self.counts_scores and lesson.is_new and lesson.output is None
+        if counts and lesson.score_weight is not None:
+            return self._learn_apart(lesson, state)
         result = self._learn_output(lesson, state, output, lesson.order, lesson.margins, count_scores=counts)
         if state.n_outputs == 1:  # as add_mistakes does, with one call less
             state.arrays["n_wrong" if self.grid else "n_mistakes"][0, 0] += result.n_mistakes
         return result
 
+    def _learn_apart(self, lesson: Lesson, state: State) -> PassResult:
+        """Learn first, and then count the scores that rows had before, by other weights."""
+        n_steps = lesson.rows.n_rows if lesson.order is None else len(lesson.order)
+        if lesson.margins is None:
+            lesson = replace(lesson, margins=np.empty(n_steps * self._n_scores(state)))
+        result = self.learn(replace(lesson, is_new=False), state)
+        scores = np.ascontiguousarray(lesson.margins.reshape(n_steps, -1).T)
+        if result.diverged < 0:
+            self.count_scores(lesson, state, 0, scores)
+        return result
+
+    def _n_scores(self, state: State) -> int:
+        """The number of scores of a row in one pass."""
+        return 1
+
     def count_scores(self, lesson: Lesson, state: State, model: int, scores: Array) -> None:
         """Count scores, of shape ``(n_outputs, n_steps)``, that a model gave to rows before it learned from them."""
         if self.counts_scores and lesson.is_new:
             y = np.ascontiguousarray(lesson.target.y, dtype=np.float64)
-            self.score_counts(state, model).add(scores, y, lesson.weight, lesson.order)
+            self.score_counts(state, model).add(scores, y, lesson.counted_weight, lesson.order)
 
     def check(self, lesson: Lesson, state: State) -> None:
         """Refuse rows that do not fit the state."""
@@ -397,14 +414,15 @@ class Learner:
         self, tuning: Tuning, lesson: Lesson, state: State, part: NDArray[np.int64], room: Array | None
     ) -> PassResult:
         """Let all candidates that are still running learn from some rows."""
-        target, weight, order = lesson.target, lesson.weight, part
+        target, weight, counted, order = lesson.target, lesson.weight, lesson.score_weight, part
         rows, is_far = lesson.rows, np.zeros(len(part), dtype=np.uint8)
         if room is not None:
             rows, order = tuning.units(state).scaled(rows, part, room, is_far), np.arange(len(part))
             target, weight = target.take(part), None if weight is None else weight[part]
+            counted = None if counted is None else counted[part]
         if tuning.scales_target:
             target = target._replace(y=tuning.targets(state, target.y))
-        here = replace(lesson, rows=rows, target=target, weight=weight, order=order)
+        here = replace(lesson, rows=rows, target=target, weight=weight, order=order, score_weight=counted)
         present = None if weight is None else weight[order] > 0
         y = target.y if room is not None else target.y[order]
         is_code, is_positive = target.classes is not None, y > 0  # else numbers, of which -1 and +1 are classes

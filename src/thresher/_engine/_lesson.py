@@ -51,6 +51,8 @@ class Lesson:
         Rows that are read in another form than they are learned from.
     is_new : bool, default=True
         Whether nothing was learned from these rows before, so that their scores say how scores are to be read.
+    score_weight : ndarray of float64, shape (n_rows,), optional
+        The weights by which scores are counted, if they are not those by which rows are learned from.
     """
 
     rows: Rows
@@ -64,6 +66,12 @@ class Lesson:
     is_measured: bool = False
     other: OtherForm | None = None
     is_new: bool = True
+    score_weight: Array | None = None
+
+    @property
+    def counted_weight(self) -> Array | None:
+        """The weights by which scores are counted."""
+        return self.weight if self.score_weight is None else self.score_weight
 
 
 def n_workers(n_jobs: int | None, n_outputs: int) -> int:

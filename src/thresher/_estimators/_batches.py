@@ -210,7 +210,8 @@ class BatchLearner(Learner):
                     for model, scores in enumerate(of_models):
                         state.arrays["n_mistakes"][model, 0] += np.count_nonzero(winning_codes(scores) != codes)
                 shown = of_models[reader] if as_read is None else as_read.T
-                here = replace(lesson, target=target.take(part), weight=weight, order=None)
+                counted = None if lesson.score_weight is None else lesson.score_weight[part]
+                here = replace(lesson, target=target.take(part), weight=weight, order=None, score_weight=counted)
                 for model, scores in enumerate(of_models):
                     self.count_scores(here, state, model, shown if model == reader else scores)
                 wrong = int(np.count_nonzero(winning_codes(shown) != codes))

@@ -63,9 +63,11 @@ class Calibrated(_Counted, Declared):
 
     probability: str = param(
         default="calibrated",
-        rule=one_of("calibrated", "none"),
+        rule=one_of("calibrated", "frequencies", "none"),
         doc="""``"calibrated"`` provides :meth:`predict_proba`: the learner counts, by class, the score of each row
-        before it learns from the row, which tells how often a class occurs at a score. ``"none"`` saves the time.""",
+        before it learns from the row, which tells how often a class occurs at a score. Rows count by their weights,
+        class weights included. With ``"frequencies"``, class weights move decisions only: probabilities are how often
+        a class occurs in rows as they come. ``"none"`` saves the time.""",
     )
 
     @classmethod
@@ -95,9 +97,14 @@ class Calibrated(_Counted, Declared):
         return self._score_counts().curves(self._reads_freely())
 
     def _reads_freely(self) -> bool:
-        """Whether a score of 0 is not where classes are even: because decisions weigh mistakes by a cost, or because
-        a user has chosen the rows to read by."""
-        return self._weighs_mistakes or self._score_counts().is_free
+        """Whether a score of 0 is not where classes are even: because decisions weigh mistakes by a cost or classes by
+        their weights, or because a user has chosen the rows to read by."""
+        return self._weighs_mistakes or self._counts_as_they_come or self._score_counts().is_free
+
+    @property
+    def _counts_as_they_come(self) -> bool:
+        """Whether classes have weights that do not count in calibration."""
+        return self.probability == "frequencies" and self.__dict__.get("class_weight") is not None
 
     @property
     def _decides_otherwise(self) -> bool:
@@ -117,8 +124,8 @@ class Calibrated(_Counted, Declared):
         scored before the model learned from them. With more than two classes, the score of a class is its lead over the
         best other class, and the probabilities are raised to the power at which they sum to 1. Late rows count more
         than early ones, and rows count by their weight. The class with the largest score has the largest probability. A
-        score of 0 has a probability of 1/2, unless the learner weighs mistakes on a rare class by a cost, or
-        :meth:`calibrate` was given other rows.
+        score of 0 has a probability of 1/2, unless the learner weighs mistakes on a rare class by a cost,
+        ``probability="frequencies"`` leaves out class weights, or :meth:`calibrate` was given other rows.
 
         Parameters
         ----------
@@ -223,8 +230,9 @@ class CalibratedOnFolds(Calibrated):
     probability: str = param(
         default="calibrated",
         doc="""``"calibrated"`` provides :meth:`predict_proba`: models fitted on the other folds score each fold of the
-        labelled rows, and these scores tell how often a class occurs at a score. :meth:`fit` then also fits a model for
-        each fold; ``"none"`` saves that time.""",
+        labelled rows, and these scores tell how often a class occurs at a score. Rows count by their weights, class
+        weights included. With ``"frequencies"``, class weights move decisions only: probabilities are how often a class
+        occurs in rows as they come. :meth:`fit` also fits a model for each fold; ``"none"`` saves that time.""",
     )
 
     _fitted: ClassVar[tuple[str, ...]] = ("_score_bins", "_score_clock")
@@ -281,7 +289,7 @@ class CalibratedOnFolds(Calibrated):
         return row_keys(on_host(_gate.check_matrix(self, X, reset=False)))
 
     def _weights_of_classes(self, codes: Array, weight: Array | None) -> Array:
-        """Return the weights of rows in calibration: their weights times those of their classes."""
+        """Return the weights of rows in calibration: their weights times those of their classes, if these count."""
         weights, factors = np.ones(len(codes)) if weight is None else weight, self.__dict__.get("class_weight")
         if factors is None:
             return weights
@@ -289,8 +297,9 @@ class CalibratedOnFolds(Calibrated):
         if not isinstance(factors, str):
             factors = {label: factor for label, factor in factors.items() if label in self.classes_.tolist()}
         found = _gate.class_factors(factors, self.classes_, codes[known], type(self).__name__)
-        weights = weights.copy()
-        weights[known] *= 1.0 if found is None else found[codes[known].astype(np.intp)]
+        if found is not None:
+            weights = weights.copy()
+            weights[known] *= (found > 0 if self._counts_as_they_come else found)[codes[known].astype(np.intp)]
         return weights
 
     def _scores_of_held(self, X: Any, y: Any, weight: Any, held: Places, between_rows: Any) -> Array | None:

@@ -51,7 +51,10 @@ class CoupledLearner(Learner):
         self.check(lesson, state)
         if self.tuning is not None:
             return self._learn_tuned(self.tuning, lesson, state)
-        result = self._learn_together(lesson, state, 0, count_scores=self.counts_scores and lesson.is_new)
+        counts = self.counts_scores and lesson.is_new
+        if counts and lesson.score_weight is not None:
+            return self._learn_apart(lesson, state)
+        result = self._learn_together(lesson, state, 0, count_scores=counts)
         self.add_mistakes(state, result.n_mistakes)
         return result
 

@@ -66,7 +66,13 @@ class LinearScores(LinearClasses, OnlineLinear):
     _fitted = (*OnlineLinear._fitted, "classes_")
 
     def _counting(self, learner: Learner) -> Learner:
-        return learner.counting() if self.probability == "calibrated" else learner
+        return learner if self.probability == "none" else learner.counting()
+
+    def _counted_weight(self, weight: Array | None, sample_weight: Array | None) -> Array | None:
+        """Without the weights of classes, if these do not count; rows of weight 0 are absent all the same."""
+        if weight is None or not self._counts_as_they_come:
+            return None
+        return (weight > 0) * (1.0 if sample_weight is None else sample_weight)
 
     def _score_table(self, X: Any) -> Array:
         return self._scores(X)
@@ -110,7 +116,9 @@ class LinearScores(LinearClasses, OnlineLinear):
             if 0 < len(held) < n_rows:
                 scores = self._scores_of_fold(learner, state, lesson, held, n_iter)
                 if scores is not None:
-                    found.add(scores, np.asarray(lesson.target.y, dtype=np.float64), lesson.weight, held, ages=False)
+                    found.add(
+                        scores, np.asarray(lesson.target.y, dtype=np.float64), lesson.counted_weight, held, ages=False
+                    )
         if found.clock[0]:
             counts.replace(found)
 

@@ -179,6 +179,7 @@ class LearnsRows:
         same = learner is vars(self).get("_learner_of_state") and me.class_weight != "balanced"
         can_hold = RowSession.can_hold(learner, me.state_)
         session = RowSession(learner, me.state_) if same and can_hold else None
+        learns = None if getattr(self, "_counts_as_they_come", False) else session  # it counts by one weight
         classes = vars(self).get("classes_")
         targets = labels = None
         if classes is not None:
@@ -190,7 +191,7 @@ class LearnsRows:
             labels = classes.tolist() if len(classes) == 2 and me.threshold is None else None
         reads = session if session is not None and session.can_score() else None
         views = me.state_.views
-        return _Bound(session, names, params, views, me.n_features_in_, targets, labels, reads, not can_hold)
+        return _Bound(learns, names, params, views, me.n_features_in_, targets, labels, reads, not can_hold)
 
     def _forget_reader(self, X: Any) -> None:
         """Other rows than those of :meth:`learn_one` may have other features."""

@@ -139,11 +139,13 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
             self._adapt_to(learner)
         else:
             learner = learner.for_outputs(target.n_outputs)
-        weight = self._weigh(_gate.check_weights(sample_weight, rows.n_rows, type(self).__name__), target)
+        sample_weight = _gate.check_weights(sample_weight, rows.n_rows, type(self).__name__)
+        weight = self._weigh(sample_weight, target)
         if weight is not None and not weight.any():
             raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
         state = self.state_.copy() if goes_on else self._new_state(learner, rows.n_features, target.n_outputs)
-        lesson = Lesson(rows, target, weight, is_new=not goes_on)
+        counted = self._counted_weight(weight, sample_weight)
+        lesson = Lesson(rows, target, weight, is_new=not goes_on, score_weight=counted)
         if self.shuffle and not goes_on:  # else the rows are a stream, of which only the past is known
             learner.look_at(lesson, state)
         if any(values is not None for values in first):
@@ -204,7 +206,8 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         if learner is not made_by and not first:
             self._adapt_to(learner)
         is_new = not self.__dict__.get("_sees_again", False)  # says of_rows_seen_before
-        grows = self._learn_batch(learner, state, Lesson(rows, target, weight, is_new=is_new))
+        counted = self._counted_weight(weight, sample_weight)
+        grows = self._learn_batch(learner, state, Lesson(rows, target, weight, is_new=is_new, score_weight=counted))
         if first:
             _gate.commit_features(self, X, rows.n_features)
             self.state_, self.n_iter_ = state, 1
@@ -290,6 +293,10 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     def _counting(self, learner: Learner) -> Learner:
         """The learner, with what it counts for those who read scores."""
         return learner
+
+    def _counted_weight(self, weight: Array | None, sample_weight: Array | None) -> Array | None:
+        """The weights by which scores are counted, if they are not those by which rows are learned from."""
+        return None
 
     def _with_intercept(self, learner: Learner) -> Learner:
         return replace(learner, intercept=float(self.intercept_scaling) if self.fit_intercept else 0.0)

@@ -97,6 +97,7 @@ class _Explained:
     def data(self) -> dict[str, Any]:
         found = self._reasons
         data: dict[str, Any] = {"row": self._row, "answer": found.answer, "probability": found.probability}
+        data["needed"] = found.needed
         if self._target is not None:
             data["target"] = self._target
         data |= {"against": found.against, "score": found.score, "baseline": found.baseline}
@@ -130,7 +131,11 @@ class _Explained:
         if found.against is None:
             return f"Row {self._row:,}: the model answers {number(found.answer)}{target}."
         chance = "" if found.probability is None else f" (probability {percent(found.probability)})"
-        return f"Row {self._row:,}: the model answers {quoted(_shown(found.answer))}{chance}{target}."
+        says = f"Row {self._row:,}: the model answers {quoted(_shown(found.answer))}{chance}{target}."
+        if found.favoured is None:
+            return says
+        name, needed = found.favoured
+        return f"{says} It answers {quoted(_shown(name))} from {percent(needed)} on."
 
     def _parts(self) -> list[str]:
         """A table of the largest parts, those that are left, and the sum."""

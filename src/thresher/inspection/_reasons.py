@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._estimators import task_of
+from .._estimators import Calibrated, task_of
 from .._gate import Text, sparse, written_date
 from ._column_values import Array, as_table
 from ._contributions import Contributions, contributions
 from ._features import last_step
+
+_CLEARLY = 0.01
 
 
 class ScorePart(NamedTuple):
@@ -38,6 +40,9 @@ class Reasons(NamedTuple):
         The score without parts.
     parts : list of ScorePart
         Parts above 0 favour the prediction, or raise the value.
+    needed : float or None
+        With two classes, the probability from which this class is predicted: 1/2, unless mistakes on one class count
+        more than on the other.
     """
 
     answer: Any
@@ -46,6 +51,14 @@ class Reasons(NamedTuple):
     score: float
     baseline: float
     parts: list[ScorePart]
+    needed: float | None = None
+
+    @property
+    def favoured(self) -> tuple[Any, float] | None:
+        """The class that is predicted with a probability clearly below 1/2, and from which on; None if none is."""
+        if self.needed is None or abs(self.needed - 0.5) < _CLEARLY:
+            return None
+        return (self.answer, self.needed) if self.needed < 0.5 else (self.against, 1 - self.needed)
 
 
 def reasons(model: Any, X: Any) -> list[Reasons]:
@@ -56,6 +69,7 @@ def reasons(model: Any, X: Any) -> list[Reasons]:
     answers = np.asarray(model.predict(X)).tolist()
     has_chances = task_of(learner) == "classification" and hasattr(model, "predict_proba")
     chances = np.asarray(model.predict_proba(X)) if has_chances else None
+    border = None if chances is None else _border(learner)
     values = _Values(model, X, found)
     made = []
     for i, answer in enumerate(answers):
@@ -63,7 +77,8 @@ def reasons(model: Any, X: Any) -> list[Reasons]:
         order = np.argsort(-np.abs(parts), kind="stable")
         listed = [ScorePart(found.names[k], values.of(i, k), float(parts[k])) for k in order.tolist() if parts[k] != 0]
         chance = None if chances is None else _chance(learner, chances[i], answer)
-        made.append(Reasons(answer, against, chance, float(baseline + parts.sum()), float(baseline), listed))
+        needed = None if border is None else _chance(learner, border, answer)
+        made.append(Reasons(answer, against, chance, float(baseline + parts.sum()), float(baseline), listed, needed))
     return made
 
 
@@ -82,6 +97,14 @@ def _compared(learner: Any, found: Contributions, i: int, answer: Any) -> tuple[
     now = classes.index(answer) if answer in classes else int(np.argmax(scores))
     other = int(np.argmax(np.where(np.arange(len(scores)) == now, -np.inf, scores)))
     return found.outputs[other], parts[now] - parts[other], float(baseline[now] - baseline[other])
+
+
+def _border(learner: Any) -> Array | None:
+    """The probabilities of two classes where predictions change from one to the other."""
+    if len(learner.classes_) != 2 or not isinstance(learner, Calibrated):
+        return None
+    score = float(getattr(learner, "threshold_", 0.0))
+    return learner._probabilities_of(np.full((1, 1), score))[0]
 
 
 def _chance(learner: Any, chances: Array, answer: Any) -> float | None:

@@ -131,7 +131,9 @@ def probabilities(subject: Subject) -> Section | None:
         "edges": edges,
         "counts": np.histogram(predicted, edges)[0],
     }
-    is_weighted = getattr(subject.learner, "class_weight", None) is not None
+    learner = subject.learner
+    counts_weights = getattr(learner, "probability", None) == "calibrated"
+    is_weighted = counts_weights and getattr(learner, "class_weight", None) is not None
     says = f"{_calibration_sentence(section, bins, is_weighted)} {_loss_sentence(chances)}"
     if chances.is_sample:
         says += " The model may have learned from these rows. If so, its probabilities for new ones are worse."
@@ -147,7 +149,7 @@ def _calibration_sentence(section: Section, bins: Bins, is_weighted: bool) -> st
     )
     if off <= chance:
         return f"{says}within what chance explains (up to {_points(chance)}), so there is no reason to doubt it."
-    why = "; class weights move probabilities as they move decisions" if is_weighted else ""
+    why = "; class weights move probabilities unless probability is 'frequencies'" if is_weighted else ""
     return (
         f"{says}more than chance explains (up to {_points(chance)}){_lean(section['class'], bins)}{why}: "
         "calibrate it before you use it as a probability."

@@ -201,6 +201,7 @@ class ModelService:
                 "answer": written_label(each.answer),
                 "against": written_label(each.against),
                 "probability": each.probability,
+                "needed": each.needed,
                 "score": each.score,
                 "baseline": each.baseline,
                 "parts": [{"column": p.name, "value": _plain(p.value), "part": p.part} for p in each.parts],

@@ -57,6 +57,7 @@ export function whyPanel(panel, run, signal) {
     const truth = first.target === null ? null : h("p", { class: "note" }, `The file says ${typeof first.target === "number" ? number(first.target) : first.target}.`);
     answer.replaceChildren(...[
       h("p", { class: "lead" }, moved ? "With these values the model would answer " : "The model answers ", h("b", { id: "answer" }, what(found)), moved ? `; with those of the file, ${what(first)}.` : "."),
+      found.favoured === null ? null : h("p", { class: "note" }, `Mistakes on ${found.favoured[0]} count more in this model: it answers ${found.favoured[0]} from ${percent(found.favoured[1])} on.`),
       truth,
       !moved && found.change ? h("p", { class: "says" }, `If ${found.change.columns.map((each) => `${each.column} were ${shown(each.then)} instead of ${shown(each.now)}`).join(" and ")}, the answer would be ${shown(found.change.answer)}.`) : null,
     ].filter(Boolean));
