@@ -227,9 +227,11 @@ class Learner:
         if self.grid:
             tally = state.arrays["tally"]
             np.minimum(tally, np.finfo(float).max, out=tally)  # the loss of a hopeless candidate may be infinite
-            paid = self._paid(state)
-            state.arrays["reads"][0, 0] = self.best(state)
-            state.arrays["loss_shift"][0, 0] += paid - self._paid(state)
+            best, reads = self.best(state), state.arrays["reads"]
+            if best != reads[0, 0]:
+                paid = self._paid(state)
+                reads[0, 0] = best
+                state.arrays["loss_shift"][0, 0] += paid - self._paid(state)
 
     def best(self, state: State) -> int:
         """The model of the grid that has done best so far."""
@@ -271,12 +273,10 @@ class Learner:
     def _learn_apart(self, lesson: Lesson, state: State) -> PassResult:
         """Learn first, and then count the scores that rows had before, by other weights."""
         n_steps = lesson.rows.n_rows if lesson.order is None else len(lesson.order)
-        if lesson.margins is None:
-            lesson = replace(lesson, margins=np.empty(n_steps * self._n_scores(state)))
-        result = self.learn(replace(lesson, is_new=False), state)
-        scores = np.ascontiguousarray(lesson.margins.reshape(n_steps, -1).T)
+        margins = np.empty(n_steps * self._n_scores(state)) if lesson.margins is None else lesson.margins
+        result = self.learn(replace(lesson, margins=margins, is_new=False), state)
         if result.diverged < 0:
-            self.count_scores(lesson, state, 0, scores)
+            self.count_scores(lesson, state, 0, np.ascontiguousarray(margins.reshape(n_steps, -1).T))
         return result
 
     def _n_scores(self, state: State) -> int:

@@ -72,7 +72,7 @@ class LinearScores(LinearClasses, OnlineLinear):
         """Without the weights of classes, if these do not count; rows of weight 0 are absent all the same."""
         if weight is None or not self._counts_as_they_come:
             return None
-        return (weight > 0) * (1.0 if sample_weight is None else sample_weight)
+        return np.where(weight > 0, 1.0 if sample_weight is None else sample_weight, 0.0)
 
     def _score_table(self, X: Any) -> Array:
         return self._scores(X)
