@@ -54,6 +54,16 @@ struct L1RdaRule {
         x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], now.cut) * xj : 0; }, nothing);
     return -now.scale * sum + x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); });
   }
+  /// The score by the last sums and that of a prediction, in one look at a row.
+  template <class Row, bool Both = averages, std::enable_if_t<Both, int> = 0>
+  Two both_scores(const Row& x) const {
+    const Two sums = x.sum([&](index_t j, double xj) {
+      return Two{soft_threshold(gradient_sum[j], now.cut) * xj, soft_threshold(sum_to_read(j), read.cut) * xj};
+    }, [](index_t, double) { return Two(); });
+    const Two constant = {x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); }),
+                          x.of_constant([&](index_t j, double bias) { return bias * weight(j); })};
+    return {constant.first - now.scale * sums.first, constant.second - read.scale * sums.second};
+  }
   /// The score of a prediction, from that by the last sums.
   template <class Row>
   double judged(const Row& x, double margin) const {

@@ -21,6 +21,7 @@ namespace thresher {
 ///   double penalty_at(order)                the penalty whose cut lies there now      void set_penalty(p)
 ///   bool   row_completes_batch()   double batch_size()   void step()   bool finish()   void settle()
 ///   double judged(row, margin)              if it differs from the score: that of a prediction
+///   Two    both_scores(row)                 if it differs: both, in one look at the row
 ///   double n_unfinished()                   if it is lazy: the rows that wait for their mini-batch to be complete
 ///
 /// `n_features_to_select = K`: the penalty follows an order statistic, so that K weights remain. It is found anew at step 64,
@@ -63,6 +64,12 @@ struct Sparse {
   template <class Row, class Of = Rule>
   auto judged(const Row& x, double margin) const -> decltype(std::declval<const Of&>().judged(x, margin)) {
     return rule.judged(x, margin);
+  }
+  template <class Row, class Of = Rule>
+  auto both_scores(const Row& x) -> decltype(std::declval<const Of&>().both_scores(x)) {
+    if (!second) return rule.both_scores(x);
+    const double score = margin(x);
+    return {score, rule.judged(x, score)};
   }
   double weight(index_t j) const {
     if (!second) return rule.weight(j);
