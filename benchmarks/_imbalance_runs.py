@@ -13,7 +13,7 @@ from ._imbalance_data import Task
 from ._imbalance_learners import Learner
 from ._linear_models import Weights
 
-N_ORDERS = 3
+N_ORDERS = 5
 Tasks = Sequence[Task]  # one for each order; the same one, or another split
 
 
@@ -46,4 +46,4 @@ def _quality(weights: Weights, task: Task) -> tuple[float, float, float]:
 
 def shown(values: Sequence[float]) -> str:
     mean = f"{np.mean(values):.3f}"
-    return mean if len(values) == 1 else f"{mean} ± {np.std(values):.3f}"
+    return mean if len(values) == 1 else f"{mean} ± {np.std(values, ddof=1):.3f}"

@@ -92,6 +92,20 @@ def find(name: str) -> Method | None:
     return None
 
 
+def similar(name: str) -> list[str]:
+    """Up to three short names that are spelled like this one.
+
+    Examples
+    --------
+    >>> from thresher import registry
+    >>> registry.similar("arrow")
+    ['arow', 'narow']
+    """
+    from difflib import get_close_matches
+
+    return get_close_matches(name, sorted(estimators()), n=3)
+
+
 def component(name: str) -> type[Any] | None:
     """The class of a name that a model file may hold: an estimator, a transformer or the pipeline; else None."""
     for room in (*FAMILIES, *HELPERS):

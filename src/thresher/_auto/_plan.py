@@ -134,6 +134,7 @@ def find_method(name: str) -> Method:
     """The method of a name that the user gave."""
     method = registry.find(name)
     if method is None:
-        known = ", ".join(repr(name) for name in sorted(registry.estimators()))
-        raise ValueError(f"auto: method must be one of {known}, got {name!r}.")
+        close, known = registry.similar(name), ", ".join(map(repr, sorted(registry.estimators())))
+        similar = f", which is like {', '.join(map(repr, close))}" if close else ""
+        raise ValueError(f"auto: method must be one of {known}, got {name!r}{similar}.")
     return method

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -67,10 +66,9 @@ def find_method(name: str) -> Any:
 
     method = registry.find(name)
     if method is None:
-        names = sorted(registry.estimators())
-        close = get_close_matches(name, names, n=3)
+        close, names = registry.similar(name), ", ".join(sorted(registry.estimators()))
         similar = f"; similar names: {', '.join(close)}" if close else ""
-        raise click.UsageError(f"there is no method {name[:80]!r}{similar}; the methods are {', '.join(names)}.")
+        raise click.UsageError(f"there is no method {name[:80]!r}{similar}; the methods are {names}.")
     return method
 
 
