@@ -176,3 +176,26 @@ def test_one_hashed_bucket_belongs_to_the_column_of_its_first_text():
     for name, origin in zip(names[1:], origins[1:], strict=True):
         assert name.startswith((origin + "=", "bucket"))
     assert set(origins) == {"number", "first", "second"}
+
+
+# --- decisions that weigh mistakes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("answer", "favours"), [(1, True), (0, False)])
+def test_the_probability_from_which_a_class_is_predicted_is_told(answer, favours):
+    """It is that of the border between two answers, whichever of them a row gets."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = (rng.random(2000) < 1 / (1 + np.exp(3 - 2 * X[:, 0]))).astype(int)
+    model = AROWClassifier(class_weight="balanced", probability="frequencies", random_state=0).fit(X, y)
+    chances, said = model.predict_proba(X)[:, 1], model.predict(X)
+    row = X[said == answer][:1]
+    found = reasons(model, row)[0]
+    assert found.answer == answer
+    name, needed = found.favoured
+    assert name == 1
+    assert found.needed == pytest.approx(needed if favours else 1 - needed)
+    assert chances[said == 0].max() <= needed + 1e-9
+    assert needed <= chances[said == 1].min() + 1e-9
+    assert needed < 0.3
+    assert reasons(AROWClassifier(random_state=0).fit(X, y), row)[0].favoured is None
