@@ -185,3 +185,29 @@ def test_learners_scale_columns_that_no_scaler_has_brought_to_one_size():
     with pytest.raises(ValueError, match="classes"):
         StreamingPipeline([("scale", RunningScaler()), ("learn", learner)]).partial_fit(X, y)
     assert vars(learner) == vars(AROWClassifier())
+
+
+@pytest.mark.parametrize("step", [RunningScaler(), TableEncoder()])
+def test_a_parameter_that_was_changed_to_a_wrong_value_is_refused_in_the_next_batch(step):
+    X, _ = rows(20)
+    step = clone(step).partial_fit(X).partial_fit(X)
+    name = next(iter(step.get_params()))
+    setattr(step, name, 1j)
+    with pytest.raises(ValueError, match=f"^{type(step).__name__}: {name} must be"):
+        step.partial_fit(X)
+
+
+def test_words_of_a_refused_batch_are_forgotten():
+    def batch(*words):
+        return Table(["n", "w"], np.arange(float(len(words)))[:, None], {"w": Text.from_list(words)})
+
+    models = [StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier(1.0))]) for _ in range(2)]
+    for model, meets_refusal in zip(models, (True, False), strict=True):
+        model.partial_fit(batch("a", "b"), [0, 1], classes=[0, 1])
+        if meets_refusal:
+            with pytest.raises(ValueError, match="sample_weight"):
+                model.partial_fit(batch("new", "b"), [0, 1], sample_weight=[-1.0, 1.0])
+        model.partial_fit(batch("c", "new"), [1, 0])
+    assert models[0].get_feature_names_out().tolist() == ["n", "w=a", "w=b", "w=c", "w=new"]
+    assert_array_equal(models[0].coef_, models[1].coef_)
+    assert_array_equal(models[0].predict(batch("new", "c")), models[1].predict(batch("new", "c")))

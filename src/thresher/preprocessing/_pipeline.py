@@ -175,7 +175,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         first, X = not is_fitted(learner), known_frame(X)
         if hasattr(learner, "_read_batch"):  # a label that is refused must not leave the transformers ahead
             learner._read_batch(y, X.shape[0] if hasattr(X, "shape") else len(X), classes, first)
-        before = [_copied(vars(step)) for step in transformers]
+        before = [_kept(step) for step in transformers]
         try:
             self._learn(X, y, classes, sample_weight)
         except BaseException:  # a batch that is refused, or interrupted, leaves every step as it was
@@ -325,8 +325,14 @@ class StreamingPipeline(SetsOutput, Estimator):
         return tags
 
 
+def _kept(step: Any) -> dict[str, Any]:
+    """A copy of the attributes of a transformer, but for those that it computes again from the others."""
+    derived = getattr(step, "_derived", ())
+    return {name: _copied(value) for name, value in vars(step).items() if name not in derived}
+
+
 def _copied(value: Any) -> Any:
-    """A copy of the attributes of a transformer: arrays, and lists and dicts of plain values."""
+    """A copy of an attribute: an array, or a list or a dict of plain values."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):
