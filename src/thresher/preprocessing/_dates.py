@@ -91,7 +91,7 @@ class DateEncoder(DateColumns, RunningTransformer):
 
     def _check_columns(self, table: Table) -> None:
         who = type(self).__name__
-        for name in self.columns_:
+        for name in self.columns_ if table.columns != self.columns_ else ():
             if name not in table:
                 raise ValueError(f"{who}: X must have the columns of the first rows, but {name!r} is missing.")
         if set(table.dates) != set(self.dates_):
@@ -119,7 +119,7 @@ class DateEncoder(DateColumns, RunningTransformer):
         for name in self.dates_:
             days = table[name].astype(np.float64)
             numbers[:, table.number_names.index(name)] = (days - DAY_2000) / DAYS_IN_YEAR
-            text |= dict(zip(self._parts(name), _categories(days), strict=False))
+            text |= dict(zip(self._parts(name), _categories(days, name in self.timed_), strict=True))
         return Table(self._columns_out(), numbers, text) if text or isinstance(X, Table) else numbers
 
     def _parts(self, name: str) -> list[str]:
@@ -161,6 +161,7 @@ class DateEncoder(DateColumns, RunningTransformer):
         require(len(set(self._columns_out())) == len(self._columns_out()), "columns that come out must differ.")
 
 
-def _categories(days: NDArray[np.float64]) -> list[Text]:
-    """Month, weekday and hour of points in time, as words; empty where the date is missing."""
-    return [words.take(places) for words, places in zip(_WORDS, _core.date_parts(days), strict=True)]
+def _categories(days: NDArray[np.float64], with_hour: bool) -> list[Text]:
+    """Month, weekday and perhaps hour of points in time, as words; empty where the date is missing."""
+    parts = _core.date_parts(days)[: 3 if with_hour else 2]
+    return [words.take(places) for words, places in zip(_WORDS, parts, strict=False)]

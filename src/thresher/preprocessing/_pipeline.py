@@ -175,11 +175,11 @@ class StreamingPipeline(SetsOutput, Estimator):
         first, X = not is_fitted(learner), known_frame(X)
         if hasattr(learner, "_read_batch"):  # a label that is refused must not leave the transformers ahead
             learner._read_batch(y, X.shape[0] if hasattr(X, "shape") else len(X), classes, first)
-        before = [_kept(step) for step in transformers]
+        before = [(step, _kept(step)) for step in transformers if _learns(step)]
         try:
             self._learn(X, y, classes, sample_weight)
         except BaseException:  # a batch that is refused, or interrupted, leaves every step as it was
-            for step, kept in zip(transformers, before, strict=True):
+            for step, kept in before:
                 step.__dict__ = kept
             raise
         return self
@@ -188,7 +188,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         *transformers, learner = (step for _, step in self.steps)
         Z, tasks = self._split_tasks(X)
         for step in transformers:
-            if not frozen and not (getattr(step, "_stays", False) and is_fitted(step)):
+            if not frozen and _learns(step):
                 step.partial_fit(Z, y)
             Z = plain_transform(step, Z)
         if not is_fitted(learner):
@@ -325,10 +325,20 @@ class StreamingPipeline(SetsOutput, Estimator):
         return tags
 
 
+def _learns(step: Any) -> bool:
+    """Whether a transformer learns from the next batch."""
+    return not (getattr(step, "_stays", False) and is_fitted(step))
+
+
 def _kept(step: Any) -> dict[str, Any]:
     """A copy of the attributes of a transformer, but for those that it computes again from the others."""
-    derived = getattr(step, "_derived", ())
-    return {name: _copied(value) for name, value in vars(step).items() if name not in derived}
+    kept = vars(step).copy()
+    for name in getattr(step, "_derived", ()):
+        kept.pop(name, None)
+    for name, value in kept.items():
+        if isinstance(value, (np.ndarray, dict, list)):
+            kept[name] = _copied(value)
+    return kept
 
 
 def _copied(value: Any) -> Any:
