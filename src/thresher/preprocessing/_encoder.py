@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._core import Rows
 from .._estimators import check_is_fitted, param
 from .._gate import Rule, Table, at_least, auto, boolean, looks_like_prose, none, one_of, sparse
 from . import _pieces
@@ -283,6 +284,21 @@ class TableEncoder(EncoderState, RunningTransformer):
         -------
         csr_array of shape (n_samples, n_features_out), or ndarray if there are only numbers
         """
+        encoded = self._encoded(X)
+        if isinstance(encoded, np.ndarray):
+            return encoded
+        made = sparse.csr_array(encoded, shape=(len(encoded[2]) - 1, self.n_features_out_))
+        made.has_sorted_indices = made.has_canonical_format = True
+        return made
+
+    def _rows(self, X: Any) -> Rows | None:
+        """The features of rows as the core takes them; None if they are not sparse, or not all are finite."""
+        encoded = self._encoded(X)
+        rows = None if isinstance(encoded, np.ndarray) else Rows.csr(*encoded, self.n_features_out_)
+        return rows if rows is not None and rows.n_rows and not rows.fault else None
+
+    def _encoded(self, X: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
+        """The features of rows: an array, or the values, columns and starts of a sparse matrix."""
         check_is_fitted(self)
         table = self._with_known_columns(self._as_table(X))
         refuse_missing(table, self.missing, type(self).__name__)
@@ -297,11 +313,7 @@ class TableEncoder(EncoderState, RunningTransformer):
         base = self.kinds_.count("n") + len(self.fingerprints_)
         pieces += [(base, places) for places in self._added_places(table)]
         float32 = table.numbers.dtype == np.float32
-        encoded = sparse.csr_array(
-            _core.stack_rows(pieces, len(table), float32), shape=(len(table), self.n_features_out_)
-        )
-        encoded.has_sorted_indices = encoded.has_canonical_format = True
-        return encoded
+        return _core.stack_rows(pieces, len(table), float32)
 
     def _hashed(self, table: Table, seen: NDArray[np.uint32] | None) -> list[tuple[str, Sparse, Any]]:
         """Kind, buckets and new names of each hashed column; `seen` remembers which are new."""
