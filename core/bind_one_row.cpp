@@ -69,6 +69,17 @@ index_t RowReader::read(nb::handle x, bool learns) {
   return width;
 }
 
+void RowReader::take(const Rows& rows) {
+  rows.check();
+  require(rows.n_rows == 1, "a reader takes one row");
+  last.clear();
+  row.clear();
+  new_names.clear();
+  width = rows.n_features;
+  std::visit([&](const auto& x) { x.row(0, 0.0).each([&](index_t j, double xj) { row.add(j, xj); }); }, rows.any);
+  row.close();
+}
+
 /// Whether a dict has the objects of the last one, in the same order. They are numbers and names, which nothing changes.
 bool RowReader::is_last(nb::handle x) const {
   if (last.empty() || 2 * NB_DICT_GET_SIZE(x.ptr()) != static_cast<Py_ssize_t>(last.size())) return false;
@@ -171,6 +182,7 @@ void bind_one_row(nb::module_& m) {
   nb::class_<RowReader>(m, "RowReader", "Reads rows that come one by one; knows the columns of names.")
       .def(nb::init<std::string, nb::dict, index_t>(), nb::arg("who"), nb::arg("places"), nb::arg("n_features"))
       .def("read", &RowReader::read, nb::arg("x"), nb::arg("learns"))
+      .def("take", &RowReader::take, nb::arg("rows"))
       .def("accept", &RowReader::accept)
       .def("rows", &rows_of)
       .def_ro("n_features", &RowReader::n_features)

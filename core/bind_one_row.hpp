@@ -11,6 +11,8 @@ namespace thresher {
 
 namespace nb = nanobind;
 
+struct Rows;
+
 /// The features that a model knows, and the row that was read last. A row to learn from may show new features; they are known once
 /// it was accepted. In a row to predict they count for nothing.
 struct RowReader {
@@ -28,6 +30,8 @@ struct RowReader {
 
   /// Reads a row; returns how many features a model needs to learn from it.
   index_t read(nb::handle x, bool learns);
+  /// Takes the only row of a matrix that was looked at.
+  void take(const Rows& rows);
   /// Knows the features of the last row from now on; returns names that are new.
   nb::list accept();
 

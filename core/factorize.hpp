@@ -54,7 +54,7 @@ class Factorized {
     }
   }
 
-  const Texts& texts_;
+  Texts texts_;
   std::vector<std::int32_t> slots_;  // a power of two of them, less than half in use
   std::vector<std::uint64_t> hashes_;
 };

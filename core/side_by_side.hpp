@@ -1,18 +1,52 @@
-// Several sparse pieces of the same rows -> one: columns sorted and unique, entries of one column added.
+// Several pieces of the same rows -> one sparse matrix: columns sorted and unique, entries of one column added.
 #pragma once
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "growing.hpp"
 
 namespace thresher {
 
+/// Sparse rows.
 struct CsrPiece {
   const double* values;
   const std::int32_t* columns;
   const std::int64_t* starts;
+
+  template <class Add> void each(std::int64_t i, Add add) const {
+    for (std::int64_t k = starts[i]; k < starts[i + 1]; ++k) add(columns[k], values[k]);
+  }
+};
+
+/// Dense rows, of which zeros and missing values are left out.
+template <class T> struct DensePiece {
+  const T* values;
+  std::int64_t width;
+
+  template <class Add> void each(std::int64_t i, Add add) const {
+    for (std::int64_t j = 0; j < width; ++j) {
+      const double value = values[i * width + j];
+      if (value != 0 && value == value) add(static_cast<std::int32_t>(j), value);
+    }
+  }
+};
+
+/// A single 1 in each row, and none where its column is below 0.
+struct OnesPiece {
+  const std::int32_t* columns;
+
+  template <class Add> void each(std::int64_t i, Add add) const {
+    if (columns[i] >= 0) add(columns[i], 1.0);
+  }
+};
+
+/// A piece of rows, and the column at which it begins.
+struct RowPiece {
+  std::variant<CsrPiece, DensePiece<double>, DensePiece<float>, OnesPiece> rows;
+  std::int32_t first;
 };
 
 template <class Value> struct CsrWhole {
@@ -22,17 +56,19 @@ template <class Value> struct CsrWhole {
 };
 
 template <class Value>
-void side_by_side(const std::vector<CsrPiece>& pieces, std::int64_t n_rows, CsrWhole<Value>& out) {
+void side_by_side(const std::vector<RowPiece>& pieces, std::int64_t n_rows, CsrWhole<Value>& out) {
   std::vector<std::pair<std::int32_t, double>> row;
   out.starts.push(0);
   for (std::int64_t i = 0; i < n_rows; ++i) {
     row.clear();
     bool sorted = true;
-    for (const CsrPiece& piece : pieces)
-      for (std::int64_t k = piece.starts[i]; k < piece.starts[i + 1]; ++k) {
-        sorted &= row.empty() || row.back().first < piece.columns[k];
-        row.emplace_back(piece.columns[k], piece.values[k]);
-      }
+    for (const RowPiece& piece : pieces) {
+      const auto add = [&, first = piece.first](std::int32_t column, double value) {
+        sorted &= row.empty() || row.back().first < first + column;
+        row.emplace_back(first + column, value);
+      };
+      std::visit([&](const auto& rows) { rows.each(i, add); }, piece.rows);
+    }
     if (!sorted) std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     Value* const values = out.values.room(row.size());
     std::int32_t* const columns = out.columns.room(row.size());

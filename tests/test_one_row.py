@@ -31,9 +31,15 @@ def as_dict(row):
     return dict(zip(*as_pair(row), strict=True))
 
 
+def as_chunk(model):
+    """The same model, which learns a batch of one row as it learns any other."""
+    model._learn_alone = lambda learner, lesson: False
+    return model
+
+
 def taught(model, X, y, form):
     """A model that learned from rows one by one, and one that learned from chunks of one row."""
-    one, chunks = with_params(model), with_params(model)
+    one, chunks = with_params(model), as_chunk(with_params(model))
     for each in (one, chunks):
         first_batch(each, sparse.csr_array(X[:N_FIRST]), y[:N_FIRST], y)
     waits = hasattr(model, "flush")
@@ -62,6 +68,27 @@ def test_rows_one_by_one_are_chunks_of_one_row_to_the_bit(model, n_classes):
         assert_array_equal(one.score_one(as_dict(row)), score(stored)[0])
 
 
+@pytest.mark.parametrize("model", models(), ids=name_of)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_batches_of_one_row_are_learned_like_any_other_to_the_bit(model, dtype):
+    X, y = rows_for(model, n_rows=40, n_classes=2)
+    alone, chunks = with_params(model), as_chunk(with_params(model))
+    for begin, end in [(0, 3), *((i, i + 1) for i in range(3, 20)), (20, 30), *((i, i + 1) for i in range(30, 40))]:
+        for each in (alone, chunks):
+            first_batch(each, sparse.csr_array(X[begin:end].astype(dtype)), y[begin:end], y)
+    assert_same_bits(alone.state_, chunks.state_)
+
+
+def test_batches_of_one_row_take_the_short_way_but_for_milestones(monkeypatch):
+    X, y = rows_for(AROWClassifier(), n_rows=40, n_classes=2)
+    model = AROWClassifier().partial_fit(sparse.csr_array(X[:4]), y[:4], classes=np.unique(y))
+    taken, learn = [], AROWClassifier._learn
+    monkeypatch.setattr(AROWClassifier, "_learn", lambda *given: (taken.append(model.n_samples_seen_), learn(*given)))
+    for i in range(4, 40):
+        model.partial_fit(sparse.csr_array(X[i : i + 1]), y[i : i + 1])
+    assert (taken, model.n_samples_seen_) == ([5, 7, 11, 15, 23, 31], 40)
+
+
 @pytest.mark.parametrize(
     "model", [AROWClassifier(r=1.0), AROWClassifier(), SCWClassifier(), L1RDAClassifier(), FTRLRegressor()], ids=name_of
 )
@@ -70,7 +97,7 @@ def test_long_streams_of_named_rows_grow_to_the_bit(model, weighted):
     """Over milestones of races and the end of their measures; every hundredth row brings a new name."""
     rng = np.random.default_rng(0)
     n_rows = 4300 if isinstance(model, AROWClassifier) and not weighted else 300
-    one, chunks, width = with_params(model), with_params(model), 4
+    one, alone, chunks, width = with_params(model), with_params(model), as_chunk(with_params(model)), 4
     for i in range(n_rows):
         width += i % 100 == 0
         columns = np.sort(rng.choice(width, 3, replace=False))
@@ -87,8 +114,10 @@ def test_long_streams_of_named_rows_grow_to_the_bit(model, weighted):
             {f"f{columns[k]}": values[k] for k in order}, y, sample_weight=weight if weighted else None, **options
         )
         row = sparse.csr_array((values, columns, [0, len(columns)]), shape=(1, width))
-        chunks.partial_fit(row, [y], sample_weight=[weight] if weighted else None, grow=True, **options)
+        for each in (alone, chunks):
+            each.partial_fit(row, [y], sample_weight=[weight] if weighted else None, grow=True, **options)
     assert_same_bits(one.state_, chunks.state_)
+    assert_same_bits(alone.state_, chunks.state_)
     assert one.feature_names_in_.tolist() == [f"f{j}" for j in range(width)]
     assert one.n_features_in_ == width
     assert_array_equal(one.coef_, chunks.coef_)

@@ -175,3 +175,14 @@ def test_columns_of_anything_else_are_refused_by_name(make, values):
 def test_columns_of_one_name_are_refused():
     with pytest.raises(ValueError, match=r"^Table: columns must have different names, got 'a' twice.$"):
         Table.from_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def test_other_numbers_leave_columns_and_text_as_they_are():
+    table = Table(["day", "t", "n"], np.ones((2, 2)), {"t": Text.from_list(["x", "y"])}, ["day"])
+    made = table.with_numbers(np.arange(4.0).reshape(2, 2).T)
+    assert (made.columns, made.number_names, made.dates) == (["day", "t", "n"], ["day", "n"], ())
+    assert (made["n"].tolist(), made["t"].to_list(), made.numbers.flags.c_contiguous) == ([2.0, 3.0], ["x", "y"], True)
+    assert (table.dates, table.numbers.sum()) == (("day",), 4)
+    for numbers in (np.ones((2, 3)), np.ones((3, 2)), np.ones((2, 2), np.float32)):
+        with pytest.raises(ValueError, match=r"^Table: numbers must be float64 of shape \(2, 2\), got float"):
+            table.with_numbers(numbers)

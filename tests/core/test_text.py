@@ -72,6 +72,50 @@ def test_factorize_holds_many_values():
     assert_array_equal(first, np.arange(50_000))
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(max_size=3), max_size=20), st.data())
+def test_texts_are_taken_as_a_list_gives_them(texts, data):
+    places = data.draw(st.lists(st.integers(-len(texts), len(texts) - 1))) if texts else []
+    begin = data.draw(st.integers(0, len(texts)))
+    taken = _core.take_texts(*column(texts), np.array(places, np.int64))
+    assert Text(*taken).to_list() == [texts[place] for place in places]
+    assert Text(*column(texts))[begin:].take(np.arange(len(texts) - begin)).to_list() == texts[begin:]
+    for outside in (len(texts), -len(texts) - 1):
+        with pytest.raises(IndexError):
+            _core.take_texts(*column(texts), np.array([outside]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text("abß", max_size=2), max_size=20), st.sets(st.text("abß", max_size=2)))
+def test_texts_are_looked_up_as_a_dict_does(texts, words):
+    known = {word: place for place, word in enumerate(sorted(words))}
+    places, new = _core.look_up(*column(texts), known)
+    assert (places.tolist(), places.dtype) == ([known.get(text, -1) for text in texts], np.int32)
+    assert list(new.items()) == [(text, texts.index(text)) for text in dict.fromkeys(texts) if text not in known]
+
+
+def test_different_bytes_that_read_as_the_same_text_are_one():
+    data = np.frombuffer(b"\xff\xfe", np.uint8)
+    assert _core.look_up(np.array([0, 1, 2]), data, {})[1] == {"\ufffd": 0}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(-(10**6), 3 * 10**6), st.integers(0, 86399))
+@example(59, 0)
+@example(-1, 86399)
+def test_parts_of_dates_are_those_of_the_calendar(day, second):
+    moment = np.datetime64(day, "D")
+    ((month,), (weekday,), (hour,)) = _core.date_parts(np.array([day + second / 86400]))
+    assert month == moment.astype("datetime64[M]").astype(int) % 12 + 1
+    assert weekday == (day + 3) % 7 + 1
+    assert hour == second // 3600 + 1
+
+
+@pytest.mark.parametrize("days", [np.nan, np.inf, -np.inf, 1e300])
+def test_no_calendar_has_these_dates(days):
+    assert [part.tolist() for part in _core.date_parts(np.array([days]))] == [[0], [0], [0]]
+
+
 @settings(max_examples=300, deadline=None)
 @given(sentences, st.sampled_from([1, 2]), st.sampled_from([1, 7, 1 << 18]))
 @example(["Don't 'quote' rock'n'roll a I x2 --- naïve “Free” 2nd''"], 2, 1 << 18)
@@ -124,20 +168,35 @@ def test_the_first_two_texts_of_a_bucket_are_remembered_however_they_arrive(text
 def test_pieces_side_by_side_add_up(seed, float32):
     rng = np.random.default_rng(seed)
     parts = [sparse.random_array((40, 25), density=d, format="csr", rng=rng) for d in (0.0, 0.05, 0.3, 0.5)]
-    pieces = [(p.data, p.indices.astype(np.int32), p.indptr.astype(np.int64)) for p in parts]
+    expected = np.zeros((40, 32))
+    pieces = []
+    for first, part in enumerate(parts):
+        pieces.append((first, (part.data, part.indices.astype(np.int32), part.indptr.astype(np.int64))))
+        expected[:, first : first + 25] += part.toarray()
+    numbers = rng.choice([0.0, -0.0, np.nan, 1.5, -2.0], (40, 4)).astype(np.float32 if float32 else np.float64)
+    pieces.append((0, numbers))
+    expected[:, :4] += np.nan_to_num(numbers)
+    places = rng.integers(-1, 7, 40, dtype=np.int32)
+    pieces.append((25, places))
+    expected[places >= 0, 25 + places[places >= 0]] += 1
     values, columns, starts = _core.stack_rows(pieces, 40, float32)
     assert values.dtype == (np.float32 if float32 else np.float64)
-    whole = sparse.csr_array((values, columns, starts), shape=(40, 25))
+    whole = sparse.csr_array((values, columns, starts), shape=(40, 32))
     for row in np.split(columns, starts[1:-1]):
         assert (np.diff(row) > 0).all()
-    np.testing.assert_allclose(whole.toarray(), sum(parts).toarray(), rtol=1e-6 if float32 else 1e-15)
+    np.testing.assert_allclose(whole.toarray(), expected, rtol=1e-6 if float32 else 1e-15)
     assert [len(part) for part in _core.stack_rows([], 3)] == [0, 0, 4]
 
 
 @pytest.mark.parametrize("offsets", [[], [0, 9], [-1, 1], [2, 1], [0, 2, 1]])
 def test_offsets_that_do_not_fit_are_refused(offsets):
     bad = np.array(offsets, np.int64), np.zeros(3, np.uint8)
-    for call in (_core.factorize, lambda *c: _core.hash_texts(*c, b"", 4), lambda *c: _core.hash_words(*c, b"", 4)):
+    for call in (
+        _core.factorize,
+        lambda *c: _core.look_up(*c, {}),
+        lambda *c: _core.hash_texts(*c, b"", 4),
+        lambda *c: _core.hash_words(*c, b"", 4),
+    ):
         with pytest.raises(ValueError, match="offsets"):
             call(*bad)
 
@@ -154,6 +213,12 @@ def test_other_structure_that_does_not_fit_is_refused():
     values, columns, starts = np.ones(1), np.zeros(1, np.int32), np.array([0, 1])
     for piece in ((np.ones(2), columns, starts), (values, columns, np.array([0, 2])), (values, columns, starts[:1])):
         with pytest.raises(ValueError, match=r"equally long|starts"):
-            _core.stack_rows([piece], 1)
+            _core.stack_rows([(0, piece)], 1)
     with pytest.raises(ValueError, match="starts"):
-        _core.stack_rows([(values, columns, starts)], -1)
+        _core.stack_rows([(0, (values, columns, starts))], -1)
+    for piece in (np.ones((2, 3)), np.ones((2, 3), np.float32), np.ones(2, np.int32)):
+        for n_rows in (1, 3, -1):
+            with pytest.raises(ValueError, match="same rows"):
+                _core.stack_rows([(0, piece)], n_rows)
+    with pytest.raises(TypeError):
+        _core.stack_rows([(0, np.ones((1, 2), np.int64))], 1)

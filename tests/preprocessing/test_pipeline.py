@@ -185,3 +185,70 @@ def test_learners_scale_columns_that_no_scaler_has_brought_to_one_size():
     with pytest.raises(ValueError, match="classes"):
         StreamingPipeline([("scale", RunningScaler()), ("learn", learner)]).partial_fit(X, y)
     assert vars(learner) == vars(AROWClassifier())
+
+
+@pytest.mark.parametrize("step", [RunningScaler(), TableEncoder()])
+def test_a_parameter_that_was_changed_to_a_wrong_value_is_refused_in_the_next_batch(step):
+    X, _ = rows(20)
+    step = clone(step).partial_fit(X).partial_fit(X)
+    name = next(iter(step.get_params()))
+    setattr(step, name, 1j)
+    with pytest.raises(ValueError, match=f"^{type(step).__name__}: {name} must be"):
+        step.partial_fit(X)
+
+
+def test_words_of_a_refused_batch_are_forgotten():
+    def batch(*words):
+        return Table(["n", "w"], np.arange(float(len(words)))[:, None], {"w": Text.from_list(words)})
+
+    models = [StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier(1.0))]) for _ in range(2)]
+    for model, meets_refusal in zip(models, (True, False), strict=True):
+        model.partial_fit(batch("a", "b"), [0, 1], classes=[0, 1])
+        if meets_refusal:
+            with pytest.raises(ValueError, match="sample_weight"):
+                model.partial_fit(batch("new", "b"), [0, 1], sample_weight=[-1.0, 1.0])
+        model.partial_fit(batch("c", "new"), [1, 0])
+    assert models[0].get_feature_names_out().tolist() == ["n", "w=a", "w=b", "w=c", "w=new"]
+    assert_array_equal(models[0].coef_, models[1].coef_)
+    assert_array_equal(models[0].predict(batch("new", "c")), models[1].predict(batch("new", "c")))
+
+
+def words(n, seed=0):
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=(n, 2))
+    text = [f"w{i}" for i in rng.integers(5, size=n)]
+    return Table(["a", "w", "b"], numbers, {"w": Text.from_list(text)}), (numbers[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [AROWClassifier(random_state=0), BCWClassifier(batch_size=20, random_state=0), PegasosRegressor(random_state=0)],
+)
+def test_learners_behind_an_encoder_learn_from_the_matrix_that_it_makes(learner):
+    X, y = words(100)
+    model = StreamingPipeline([("encode", TableEncoder()), ("learn", clone(learner))]).fit(X, y)
+    Z = TableEncoder().fit(X).transform(X)
+    expected = clone(learner).fit(Z, y)
+    assert_array_equal(model.coef_, expected.coef_)
+    assert_array_equal(model.predict(X), expected.predict(Z))
+    more = {} if is_regressor(learner) else {"classes": [0, 1]}
+    model = StreamingPipeline([("encode", TableEncoder()), ("learn", clone(learner))]).partial_fit(X, y, **more)
+    expected = clone(learner).partial_fit(Z, y, **more)
+    assert_array_equal(model.coef_, expected.coef_)
+    if not is_regressor(learner):
+        assert_array_equal(model.decision_function(X), expected.decision_function(Z))
+
+
+def test_what_a_learner_refuses_or_adapts_is_the_same_behind_an_encoder():
+    X, y = words(100)
+    model = StreamingPipeline([("encode", TableEncoder()), ("learn", AROWClassifier())])
+    model.partial_fit(X, y, classes=[0, 1])
+    numbers = X.numbers.copy()
+    numbers[3, 1] = np.inf
+    for method in (model.predict, lambda rows: model.partial_fit(rows, y)):
+        with pytest.raises(ValueError, match=r"^AROWClassifier: X must hold finite numbers, got infinity in row 3"):
+            method(X.with_numbers(numbers))
+    known = model.predict(X)
+    other = Table(X.columns, X.numbers[:1], {"w": Text.from_list(["new"])})
+    model["encode"].partial_fit(other)  # which the learner does not see
+    assert_array_equal(model.predict(X), known)

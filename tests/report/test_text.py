@@ -10,7 +10,7 @@ from report import examples
 from thresher._figures import _wording as _words
 from thresher._figures import unmarked
 from thresher.online import AROWClassifier
-from thresher.report import Report, _text
+from thresher.report import _SECTIONS, Report, _text
 from thresher.report._measures import Estimate
 
 
@@ -25,6 +25,20 @@ def test_lines_fit_a_terminal(example):
         if name not in ("map", "regions"):
             assert section["title"] in text
             assert section["says"] in flat
+
+
+def test_sections_that_are_not_asked_for_are_not_made(monkeypatch):
+    made = []
+    for name, make in _SECTIONS.items():
+        monkeypatch.setitem(_SECTIONS, name, lambda subject, n=name, make=make: (made.append(n), make(subject))[1])
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    report = Report(AROWClassifier(random_state=0).fit(X, X[:, 0] > 0), sample=(X, X[:, 0] > 0))
+    text = report.to_text(["features"])
+    assert "features" in made
+    assert not {"map", "regions", "sparsity", "curves", "explained_rows"} & set(made)
+    assert len(report.to_dict()["sections"]) > 5
+    assert sorted(made) == sorted(_SECTIONS)  # each once
+    assert report.to_text(["features"]) == text
 
 
 def test_wide_letters_and_long_names_stay_in_their_columns():

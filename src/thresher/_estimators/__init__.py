@@ -43,6 +43,7 @@ from ._linear import (
 )
 from ._loss_params import ClassLoss, ValueLoss
 from ._multi_task import MultiTask, MultiTaskClassifier, MultiTaskRegressor
+from ._one_row import LearnsRows
 from ._online_linear import OnlineLinear, of_rows_seen_before, read_only
 from ._reading import KnowsDoubt, LinearClasses, ReadsClasses, ReadsTargets, ReadsValues
 from ._seeded import SeededClassifier

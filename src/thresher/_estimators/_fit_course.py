@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from .. import _gate
+from .._core import Rows
 from .._engine import Learner, Lesson, State, Target
-from .._gate import Array, at_least, boolean, non_negative, none
+from .._gate import Array, at_least, boolean, non_negative, none, sparse
 from ._contract import Borrowed, check_is_fitted
 from ._declared import Declared, param
 
@@ -211,6 +212,8 @@ def watched(model: Any, n_passes: int | None, X: Any, y: Any, sample_weight: Any
     from sklearn.callback._callback_support import callback_management_context
 
     metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+    if type(X) is Rows:  # from a pipeline
+        X = sparse.csr_array((X.values, X.columns, X.starts), shape=(X.n_rows, X.n_features))
     told = {"estimator": model, "X": X, "y": y, "metadata": metadata}
     with callback_management_context(model):
         fit = model._init_callback_context(max_subtasks=n_passes)

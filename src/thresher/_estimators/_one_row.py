@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._core import RowReader, Rows, same_entries
-from .._engine import Learner, RowSession, Target, in_turn
+from .._engine import Learner, Lesson, RowSession, Target, in_turn
 from .._gate import HUGE
 
 _LONGEST = 300  # characters of an error
@@ -32,6 +32,12 @@ class _Bound:
     """The session, if it makes scores, too."""
     stays: bool
     """Whether there is no session for such a model."""
+
+    def holds(self, model: dict[str, Any]) -> bool:
+        """Whether nothing that was looked up has changed in a model with these attributes."""
+        session_ended = self.session is not None and self.session.has_ended
+        same_state = model["state_"].views is self.views
+        return same_state and not session_ended and same_entries(model, self.names, self.params)
 
 
 class LearnsRows:
@@ -118,12 +124,27 @@ class LearnsRows:
         return self
 
     def _learn_rows(self, rows: Rows, y: list[Any], **options: Any) -> None:
-        kept, me = vars(self), type(self)
+        kept = vars(self)
         grows = rows.n_features > kept.get("n_features_in_", rows.n_features)
-        me.partial_fit(self, rows, y, **options, grow=grows)  # type: ignore[attr-defined]
+        type(self).partial_fit(self, rows, y, **options, grow=grows)  # type: ignore[attr-defined]
+
+    def _learn_alone(self, learner: Learner, lesson: Lesson) -> bool:
+        """Learn from a batch of one sparse row as :meth:`learn_one` does. False, and nothing done, if it cannot."""
+        rows, target, kept = lesson.rows, lesson.target, vars(self)
         bound: _Bound | None = kept.get("_bound_rows")
-        if bound is not None and not bound.stays:
+        if rows.n_rows == 1 and rows.columns is not None and learner is kept.get("_learner_of_state"):
+            if bound is None or not bound.holds(kept):
+                kept["_bound_rows"] = bound = self._bind()
+            if bound.session is not None and rows.n_features == bound.width:
+                reader = RowReader(type(self).__name__, {}, rows.n_features)
+                reader.take(rows)
+                y, weight = float(target.y[0]), 1.0 if lesson.weight is None else float(lesson.weight[0])
+                y = y if target.classes is None else 2 * y - 1
+                if bound.session.learn(reader, y, weight, lesson.is_new):
+                    return True
+        if bound is not None and not bound.stays:  # what was looked up changes with the state
             del kept["_bound_rows"]
+        return False
 
     def _know(self, new: list[str]) -> None:
         """Keep the names of new features, in an array with room for more of them."""
@@ -144,17 +165,11 @@ class LearnsRows:
     # --- what stays the same from row to row --------------------------------------------------------------------------
 
     def _read_row(self, x: Any, learns: bool = False) -> tuple[_Bound | None, RowReader]:
-        """Read a row; also what was looked up for the row before, or is now. There is nothing before the first row."""
+        """Read a row; also what was looked up for it. There is nothing before the first row."""
         kept = self.__dict__
         bound: _Bound | None = kept.get("_bound_rows")
         reader: RowReader | None = kept.get("_row_reader")
-        if (
-            bound is None
-            or reader is None
-            or kept["state_"].views is not bound.views
-            or (bound.session is not None and bound.session.has_ended)
-            or not same_entries(kept, bound.names, bound.params)
-        ):
+        if reader is None or bound is None or not bound.holds(kept):
             n_features = kept.get("n_features_in_", 0)
             if reader is None or reader.n_features != n_features:
                 places = {name: column for column, name in enumerate(kept.get("feature_names_in_", ()))}

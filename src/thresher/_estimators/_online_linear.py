@@ -225,6 +225,11 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
 
     def _learn_batch(self, learner: Learner, state: State, lesson: Lesson) -> bool:
         """Make room for a batch and learn from it; a refused one leaves the state as it was. Whether it grew."""
+        try:
+            if self._learn_alone(learner, lesson):
+                return False
+        except FloatingPointError:
+            self._refuse_divergence(lesson.rows, 0)
         room = learner.room(lesson.rows.n_features, lesson.target)
         grows = state.is_shorter(room)
         lesson.memory = learner.remember(state, lesson.rows) if learner.steep or grows else None

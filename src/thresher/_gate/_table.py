@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .. import _core
 
 Rows = slice | NDArray[Any] | Sequence[int]
 
@@ -93,12 +96,7 @@ class Text:
 
     def take(self, indices: NDArray[Any] | Sequence[int]) -> Text:
         """The values at these places, in this order."""
-        places = np.asarray(indices, dtype=np.int64)
-        lengths = np.diff(self.offsets)[places]
-        offsets = np.zeros(len(places) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        shift = np.repeat(self.offsets[:-1][places] - offsets[:-1], lengths)
-        return Text(offsets, self.data[np.arange(offsets[-1]) + shift])
+        return Text(*_core.take_texts(self.offsets, self.data, np.ascontiguousarray(indices, dtype=np.int64)))
 
     @classmethod
     def concat(cls, parts: Sequence[Text]) -> Text:
@@ -250,6 +248,17 @@ class Table:
         if numbers == self.number_names:
             return Table(names, self.numbers, text, dates)
         return Table(names, self.numbers[:, [self._places[name] for name in numbers]], text, dates)
+
+    def with_numbers(self, numbers: NDArray[Any]) -> Table:
+        """The same columns with other numbers, of the same shape and type; none of them are dates any more."""
+        if numbers.shape != self.numbers.shape or numbers.dtype != self.numbers.dtype:
+            raise ValueError(
+                f"Table: numbers must be {self.numbers.dtype} of shape {self.numbers.shape}, got {numbers.dtype} of "
+                f"shape {numbers.shape}."
+            )
+        made = copy(self)  # whose columns were checked
+        made.numbers, made.dates = np.ascontiguousarray(numbers), ()
+        return made
 
     @classmethod
     def concat(cls, parts: Sequence[Table]) -> Table:

@@ -52,9 +52,12 @@ def finish(
     if given["report_path"] is not None:
         report.save(given["report_path"])
     written = {name: str(given[f"{name}_path"]) for name in ("model", "report") if given[f"{name}_path"] is not None}
-    text = report.to_text(_SHOWN) + "".join(f"\n{what} written to {where}" for what, where in written.items())
-    timed = {} if seconds is None else {"seconds": seconds}
-    screen.result(text, report.to_dict() | timed | {"written": written})
+    if screen.as_json:
+        timed = {} if seconds is None else {"seconds": seconds}
+        screen.result("", report.to_dict() | timed | {"written": written})
+    else:
+        where = "".join(f"\n{what} written to {where}" for what, where in written.items())
+        screen.result(report.to_text(_SHOWN) + where, {})
     if "model" not in written:
         screen.remark("The model was not saved; --model FILE saves it.")
 

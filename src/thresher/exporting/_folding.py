@@ -172,7 +172,9 @@ class _Fold:
     def _(self, step: RunningScaler) -> None:
         if step.unit_rows:
             raise ValueError("export: a RunningScaler with unit_rows=True cannot be exported.")
-        scales, centers = step.scale_, step._middle() if step.centred_ else np.zeros(step.n_features_in_)
+        scales, centers = step.scale_, np.zeros(step.n_features_in_)
+        if step.centred_:
+            centers = step._middle(step.mean_, step.var_)
         if self.terms is None:
             room = self.weights.shape[1] - len(scales)  # sparse rows may have more columns than were scaled
             scales, centers = np.pad(scales, (0, room), constant_values=1.0), np.pad(centers, (0, room))

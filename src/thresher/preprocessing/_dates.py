@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._estimators import check_is_fitted
 from .._gate import Table, Text
 from ._encoder_state import is_names
@@ -90,8 +91,8 @@ class DateEncoder(DateColumns, RunningTransformer):
 
     def _check_columns(self, table: Table) -> None:
         who = type(self).__name__
-        for name in self.columns_:
-            if name not in table.columns:
+        for name in self.columns_ if table.columns != self.columns_ else ():
+            if name not in table:
                 raise ValueError(f"{who}: X must have the columns of the first rows, but {name!r} is missing.")
         if set(table.dates) != set(self.dates_):
             name = next(iter(set(table.dates) ^ set(self.dates_)))
@@ -111,13 +112,14 @@ class DateEncoder(DateColumns, RunningTransformer):
         """
         check_is_fitted(self)
         table = self._as_table(X)
-        table = table.select(self.columns_) if set(self.columns_) <= set(table.columns) else table
+        if table.columns != self.columns_ and set(self.columns_) <= set(table.columns):
+            table = table.select(self.columns_)
         self._check_columns(table)
         numbers, text = table.numbers.copy(), dict(table.text)
         for name in self.dates_:
             days = table[name].astype(np.float64)
             numbers[:, table.number_names.index(name)] = (days - DAY_2000) / DAYS_IN_YEAR
-            text |= dict(zip(self._parts(name), _categories(days), strict=False))
+            text |= dict(zip(self._parts(name), _categories(days, name in self.timed_), strict=True))
         return Table(self._columns_out(), numbers, text) if text or isinstance(X, Table) else numbers
 
     def _parts(self, name: str) -> list[str]:
@@ -159,15 +161,7 @@ class DateEncoder(DateColumns, RunningTransformer):
         require(len(set(self._columns_out())) == len(self._columns_out()), "columns that come out must differ.")
 
 
-def _categories(days: NDArray[np.float64]) -> list[Text]:
-    """Month, weekday and hour of points in time, as words; empty where the date is missing."""
-    known = np.isfinite(days)
-    seconds = np.round(np.where(known, days, 0.0) * 86400.0)
-    whole = np.floor_divide(seconds, 86400.0)
-    months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
-    weekdays = (whole.astype(np.int64) + 3) % 7  # 1970 began on a Thursday
-    hours = ((seconds - 86400.0 * whole) // 3600).astype(np.int64)
-    return [
-        words.take(np.where(known, codes + 1, 0))
-        for words, codes in zip(_WORDS, (months, weekdays, hours), strict=True)
-    ]
+def _categories(days: NDArray[np.float64], with_hour: bool) -> list[Text]:
+    """Month, weekday and perhaps hour of points in time, as words; empty where the date is missing."""
+    parts = _core.date_parts(days)[: 3 if with_hour else 2]
+    return [words.take(places) for words, places in zip(_WORDS, parts, strict=False)]

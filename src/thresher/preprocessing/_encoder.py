@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._core import Rows
 from .._estimators import check_is_fitted, param
-from .._gate import Rule, Table, at_least, auto, boolean, check_params, looks_like_prose, none, one_of, sparse
+from .._gate import Rule, Table, at_least, auto, boolean, looks_like_prose, none, one_of, sparse
 from . import _pieces
 from ._encoder_state import check_added, check_buckets, check_frequencies, emptied_encoder, is_names, merge_encoders
 from ._pieces import MOST_BUCKETS, Sparse
@@ -146,11 +147,12 @@ class TableEncoder(EncoderState, RunningTransformer):
 
     _fitted = tuple(EncoderState.__annotations__)
     _input_tags = ("allow_nan", "string", "categorical")
+    _derived = ("_known",)
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
     def _learn(self, X: Any, first: bool) -> Self:
-        check_params(self, self._param_rules)
+        self._check_params()
         table = self._as_table(X, first)
         kinds = self._decide(table) if first else self.kinds_
         if not first:
@@ -164,8 +166,9 @@ class TableEncoder(EncoderState, RunningTransformer):
         for place, feature in enumerate(added, start=base):
             known[feature.column][feature.value] = place
         self._known = known
-        self.added_columns_ = np.append(self.added_columns_, np.array([a.column for a in added], dtype=np.int32))
-        self.added_values_.extend(a.value for a in added)
+        if added:
+            self.added_columns_ = np.append(self.added_columns_, np.array([a.column for a in added], dtype=np.int32))
+            self.added_values_.extend(a.value for a in added)
         self._count(self._hashed(table, self.fingerprints_), len(table))
         return self
 
@@ -208,11 +211,9 @@ class TableEncoder(EncoderState, RunningTransformer):
         for column, (name, kind) in enumerate(zip(table.columns, kinds, strict=True)):
             if kind == "c":
                 values = table.text[name]
-                _, rows = _core.factorize(values.offsets, values.data)
-                new = zip(rows.tolist(), values.take(rows), strict=True)
-                fresh = [_Added(row, column, value) for row, value in new if value not in known[column]]
+                _, fresh = _core.look_up(values.offsets, values.data, known[column])
                 self._refuse_too_many(name, len(known[column]) + len(fresh))
-                added += fresh
+                added += [_Added(row, column, value) for value, row in fresh.items()]
             elif kind == "n" and name in gaps and gaps[name].any() and not known[column]:
                 added.append(_Added(int(gaps[name].argmax()), column, ""))
         return sorted(added)
@@ -246,6 +247,9 @@ class TableEncoder(EncoderState, RunningTransformer):
 
     def _with_known_columns(self, table: Table) -> Table:
         """The table with the columns of the first rows, in their order; others are passed over."""
+        numbers = [name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == "n"]
+        if table.columns == self.columns_ and table.number_names == numbers:  # most of them
+            return table
         who = type(self).__name__
         known = set(table.columns)
         for name, kind in zip(self.columns_, self.kinds_, strict=True):
@@ -280,25 +284,36 @@ class TableEncoder(EncoderState, RunningTransformer):
         -------
         csr_array of shape (n_samples, n_features_out), or ndarray if there are only numbers
         """
+        encoded = self._encoded(X)
+        if isinstance(encoded, np.ndarray):
+            return encoded
+        made = sparse.csr_array(encoded, shape=(len(encoded[2]) - 1, self.n_features_out_))
+        made.has_sorted_indices = made.has_canonical_format = True
+        return made
+
+    def _rows(self, X: Any) -> Rows | None:
+        """The features of rows as the core takes them; None if they are not sparse, or not all are finite."""
+        encoded = self._encoded(X)
+        rows = None if isinstance(encoded, np.ndarray) else Rows.csr(*encoded, self.n_features_out_)
+        return rows if rows is not None and rows.n_rows and not rows.fault else None
+
+    def _encoded(self, X: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
+        """The features of rows: an array, or the values, columns and starts of a sparse matrix."""
         check_is_fitted(self)
         table = self._with_known_columns(self._as_table(X))
         refuse_missing(table, self.missing, type(self).__name__)
         if set(self.kinds_) == {"n"}:
             gaps = [np.zeros((len(table), 0))] + [table.numbers[:, [j]] for j in self.added_columns_]
             return np.hstack([np.nan_to_num(table.numbers), np.isnan(np.hstack(gaps))], dtype=table.numbers.dtype)
-        pieces = [_pieces.shifted(_pieces.nonzeros(table.numbers), 0)]
+        pieces: list[tuple[int, Any]] = [(0, table.numbers)]
         for kind, hashed, _ in self._hashed(table, None):
             if kind == "t":
                 hashed = _pieces.weighted(hashed, self.words, self.n_texts_, self.texts_with_, self.normalize_text)
-            pieces.append(_pieces.shifted(hashed, self.kinds_.count("n")))
+            pieces.append((self.kinds_.count("n"), hashed))
         base = self.kinds_.count("n") + len(self.fingerprints_)
-        pieces += [_pieces.shifted(piece, base) for piece in self._added_pieces(table)]
+        pieces += [(base, places) for places in self._added_places(table)]
         float32 = table.numbers.dtype == np.float32
-        encoded = sparse.csr_array(
-            _core.stack_rows(pieces, len(table), float32), shape=(len(table), self.n_features_out_)
-        )
-        encoded.has_sorted_indices = encoded.has_canonical_format = True
-        return encoded
+        return _core.stack_rows(pieces, len(table), float32)
 
     def _hashed(self, table: Table, seen: NDArray[np.uint32] | None) -> list[tuple[str, Sparse, Any]]:
         """Kind, buckets and new names of each hashed column; `seen` remembers which are new."""
@@ -311,18 +326,16 @@ class TableEncoder(EncoderState, RunningTransformer):
                 made.append((kind, *_pieces.hash_words(name, table.text[name], n_buckets, int(self.ngrams), seen)))
         return made
 
-    def _added_pieces(self, table: Table) -> list[Sparse]:
-        """One-hot features and those that say that a number is missing."""
-        pieces = []
+    def _added_places(self, table: Table) -> list[NDArray[np.int32]]:
+        """For each column of categories, or of numbers that may be missing, the added feature of each row, or -1."""
+        made = []
         for name, kind, known in zip(self.columns_, self.kinds_, self._places(), strict=True):
             if kind == "c":
                 values = table.text[name]
-                codes, rows = _core.factorize(values.offsets, values.data)
-                places = np.array([known.get(value, -1) for value in values.take(rows)], dtype=np.int32)
-                pieces.append(_pieces.one_each(places[codes] if len(places) else codes))
+                made.append(_core.look_up(values.offsets, values.data, known)[0])
             elif kind == "n" and known:
-                pieces.append(_pieces.one_each(np.where(np.isnan(table[name]), known[""], -1).astype(np.int32)))
-        return pieces
+                made.append(np.where(np.isnan(table[name]), known[""], -1).astype(np.int32))
+        return made
 
     @property
     def groups_(self) -> list[str]:

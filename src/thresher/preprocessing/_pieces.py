@@ -1,8 +1,8 @@
-"""Columns as sparse pieces of rows: numbers, one-hot values, hashed texts with their names, and weights of words."""
+"""Columns as sparse pieces of rows: hashed texts with their names, and weights of words."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,26 +16,6 @@ News = tuple[NDArray[np.int32], list[str]]
 
 MOST_BUCKETS = 1 << 28
 _LONGEST_NAME = 60
-
-
-def nonzeros(numbers: NDArray[Any]) -> Sparse:
-    """Numbers that are there and not 0."""
-    rows, columns = np.nonzero((numbers != 0) & ~np.isnan(numbers))
-    starts = np.searchsorted(rows, np.arange(len(numbers) + 1))
-    return numbers[rows, columns].astype(np.float64), columns.astype(np.int32), starts.astype(np.int64)
-
-
-def one_each(places: NDArray[np.int32]) -> Sparse:
-    """A feature of value 1 in each row, none where the place is below 0."""
-    there = places >= 0
-    starts = np.concatenate([[0], np.cumsum(there)]).astype(np.int64)
-    return np.ones(int(starts[-1])), places[there], starts
-
-
-def shifted(piece: Sparse, by: int) -> Sparse:
-    """The same piece, its columns further on."""
-    values, columns, starts = piece
-    return values, columns if by == 0 else columns + np.int32(by), starts
 
 
 # --- buckets ---------------------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import Rows
 from .._engine import in_turn
-from .._estimators import Estimator, SetsOutput, clone, is_fitted, param, plain_transform, task_of
+from .._estimators import Estimator, LearnsRows, SetsOutput, clone, is_fitted, param, plain_transform, task_of
 from .._gate import Rule, Table, check_value, is_frame, known_frame, sparse
 from ._dates import DateEncoder
 from ._encoder import TableEncoder
@@ -147,7 +148,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         made = [clone(step) for step in transformers]
         Z, tasks = self._split_tasks(X)
         for step in made:
-            Z = plain_transform(step.fit(Z, y), Z)
+            Z = _handed_on(step.fit(Z, y), Z, learner if step is made[-1] else None)
         hand_over_groups(made, learner)
         with _told_of_scales(made, learner):
             learner.fit(Z, y, **tasks, **params)
@@ -175,11 +176,11 @@ class StreamingPipeline(SetsOutput, Estimator):
         first, X = not is_fitted(learner), known_frame(X)
         if hasattr(learner, "_read_batch"):  # a label that is refused must not leave the transformers ahead
             learner._read_batch(y, X.shape[0] if hasattr(X, "shape") else len(X), classes, first)
-        before = [_copied(vars(step)) for step in transformers]
+        before = [(step, _kept(step)) for step in transformers if _learns(step)]
         try:
             self._learn(X, y, classes, sample_weight)
         except BaseException:  # a batch that is refused, or interrupted, leaves every step as it was
-            for step, kept in zip(transformers, before, strict=True):
+            for step, kept in before:
                 step.__dict__ = kept
             raise
         return self
@@ -188,16 +189,16 @@ class StreamingPipeline(SetsOutput, Estimator):
         *transformers, learner = (step for _, step in self.steps)
         Z, tasks = self._split_tasks(X)
         for step in transformers:
-            if not frozen and not (getattr(step, "_stays", False) and is_fitted(step)):
+            if not frozen and _learns(step):
                 step.partial_fit(Z, y)
-            Z = plain_transform(step, Z)
+            Z = _handed_on(step, Z, learner if step is transformers[-1] else None)
         if not is_fitted(learner):
             hand_over_groups(transformers, learner)
         known = getattr(learner, "n_features_in_", None)
         options: dict[str, Any] = {"sample_weight": sample_weight, **tasks}
         if task_of(learner) == "classification":
             options["classes"] = classes
-        if sparse.issparse(Z) or (transformers and known is not None and Z.shape[1] != known):
+        if type(Z) is Rows or sparse.issparse(Z) or (transformers and known is not None and Z.shape[1] != known):
             options["grow"] = True
         with _told_of_scales(transformers, learner):
             learner.partial_fit(Z, y, **options)
@@ -209,11 +210,19 @@ class StreamingPipeline(SetsOutput, Estimator):
         return self._seen(X)[0]
 
     def _seen(self, X: Any) -> tuple[Any, dict[str, Any]]:
-        """Rows as the learner takes them, and the tasks they belong to."""
+        """Rows after all steps but the last, and the tasks they belong to."""
         Z, tasks = self._split_tasks(X)
         for _, step in self.steps[:-1]:
             Z = plain_transform(step, Z)
         return Z, tasks
+
+    def _asked(self, method: str, X: Any) -> NDArray[Any]:
+        """What a method of the last step returns for rows."""
+        *transformers, learner = (step for _, step in self.steps)
+        Z, tasks = self._split_tasks(X)
+        for step in transformers:
+            Z = _handed_on(step, Z, learner if step is transformers[-1] else None)
+        return np.asarray(getattr(learner, method)(Z, **tasks))
 
     def _split_tasks(self, X: Any) -> tuple[Any, dict[str, Any]]:
         """Rows without the column of tasks, and the tasks as the learner's arguments."""
@@ -234,26 +243,22 @@ class StreamingPipeline(SetsOutput, Estimator):
     @_OfLastStep
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predictions of the last step."""
-        Z, tasks = self._seen(X)
-        return np.asarray(self[-1].predict(Z, **tasks))
+        return self._asked("predict", X)
 
     @_OfLastStep
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the last step."""
-        Z, tasks = self._seen(X)
-        return np.asarray(self[-1].decision_function(Z, **tasks))
+        return self._asked("decision_function", X)
 
     @_OfLastStep
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the last step."""
-        Z, tasks = self._seen(X)
-        return np.asarray(self[-1].predict_proba(Z, **tasks))
+        return self._asked("predict_proba", X)
 
     @_OfLastStep
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities of the last step."""
-        Z, tasks = self._seen(X)
-        return np.asarray(self[-1].predict_log_proba(Z, **tasks))
+        return self._asked("predict_log_proba", X)
 
     @_OfLastStep
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -325,8 +330,37 @@ class StreamingPipeline(SetsOutput, Estimator):
         return tags
 
 
+def _handed_on(step: Any, X: Any, learner: Any) -> Any:
+    """The rows that a transformer makes, for the learner if that comes next.
+
+    Those of an encoder are handed on as the core takes them, which needs no SciPy; rows that the learner would refuse,
+    or that have other features than it knows, as a matrix.
+    """
+    if type(step) is TableEncoder and isinstance(learner, LearnsRows):
+        rows = step._rows(X)
+        if rows is not None and rows.n_features == getattr(learner, "n_features_in_", rows.n_features):
+            return rows
+    return plain_transform(step, X)
+
+
+def _learns(step: Any) -> bool:
+    """Whether a transformer learns from the next batch."""
+    return not (getattr(step, "_stays", False) and is_fitted(step))
+
+
+def _kept(step: Any) -> dict[str, Any]:
+    """A copy of the attributes of a transformer, but for those that it computes again from the others."""
+    kept = vars(step).copy()
+    for name in getattr(step, "_derived", ()):
+        kept.pop(name, None)
+    for name, value in kept.items():
+        if isinstance(value, (np.ndarray, dict, list)):
+            kept[name] = _copied(value)
+    return kept
+
+
 def _copied(value: Any) -> Any:
-    """A copy of the attributes of a transformer: arrays, and lists and dicts of plain values."""
+    """A copy of an attribute: an array, or a list or a dict of plain values."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._core import same_entries
 from .._engine import in_turn
 from .._estimators import Estimator, TransformerContract, is_fitted
-from .._gate import Table, Text, as_rows, is_frame, on_host, sparse
+from .._gate import Table, Text, as_rows, check_params, is_frame, on_host, sparse
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class RunningTransformer(TransformerContract, Estimator):
     """A transformer that learns from all rows so far, however they are cut into batches."""
+
+    _derived: ClassVar[tuple[str, ...]] = ()  # attributes that are computed from others where they are missing
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from these rows, forgetting earlier ones.
@@ -38,6 +41,16 @@ class RunningTransformer(TransformerContract, Estimator):
 
     def _learn(self, X: Any, first: bool) -> Self:
         raise NotImplementedError
+
+    def _check_params(self) -> None:
+        """Look at the parameters, if one of them is another object than last time."""
+        names = tuple(self._params)
+        if not same_entries(self.__dict__, names, self.__dict__.get("_checked_params", ())):
+            check_params(self, self._param_rules)
+            self._checked_params = tuple(map(self.__dict__.get, names))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted[0] in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -106,7 +119,12 @@ def names_going_in(known: list[str], input_features: Any, also: list[str] | None
 
 def by_place(table: Table, known: list[str], who: str) -> Table:
     """A table with the names of the fit; columns are taken by place if those of the fit had no names."""
-    if len(table.columns) != len(known) or known != counted_names(len(known)) or set(known) & set(table.columns):
+    if (
+        table.columns == known
+        or len(table.columns) != len(known)
+        or known != counted_names(len(known))
+        or set(known) & set(table.columns)
+    ):
         return table
     warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=5)
     text = {known[table.columns.index(name)]: column for name, column in table.text.items()}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._engine import joint_moments
 from .._estimators import check_is_fitted, param
-from .._gate import Table, as_rows, boolean, check_params, one_of, sparse
+from .._gate import Table, as_rows, boolean, one_of, sparse
 from ._running import RunningTransformer, counted_names, names_going_in, read_input, refuse_value, require
 
 Array = NDArray[np.float64]
@@ -105,7 +105,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
     # --- learning ---------------------------------------------------------------------------------------------------
 
     def _learn(self, X: Any, first: bool) -> Self:
-        check_params(self, self._param_rules)
+        self._check_params()
         who = type(self).__name__
         X = read_input(X, who)
         names = X.number_names if isinstance(X, Table) else None
@@ -191,7 +191,10 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         return share * mean, np.where(same, 0.0, var)
 
     def _scale(self, places: Any) -> Array:
-        var = self._moments(places)[1]
+        return self._divisor(self._moments(places)[1])
+
+    def _divisor(self, var: Array) -> Array:
+        """What columns of this variance are divided by."""
         return np.where(var > 0, np.sqrt(var), 1.0) if self.with_std else np.ones_like(var)
 
     @property
@@ -234,7 +237,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         X = read_input(X, type(self).__name__)
         if isinstance(X, Table):
             self._check_columns(X.numbers, X.number_names)
-            return Table(X.columns, self._scaled(X.numbers), X.text)
+            return X.with_numbers(self._scaled(X.numbers))
         self._check_columns(X, None)
         if not sparse.issparse(X):
             return self._scaled(X)
@@ -252,14 +255,16 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         return scaled
 
     def _scaled(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        scaled = numbers - self._middle() if self.centred_ else numbers.astype(np.float64)
-        scaled /= self.scale_
+        mean, var = self._moments(slice(None))
+        scaled = numbers - self._middle(mean, var) if self.centred_ else numbers.astype(np.float64)
+        scaled /= self._divisor(var)
         if self.unit_rows:
             scaled /= _lengths(np.nansum(scaled**2, axis=1))[:, None]
         return scaled.astype(numbers.dtype, copy=False)
 
-    def _middle(self) -> Array:
-        return self.mean_ if self.constant == "zero" else np.where(self.var_ > 0, self.mean_, 0.0)
+    def _middle(self, mean: Array, var: Array) -> Array:
+        """What is subtracted from columns of this mean and variance."""
+        return mean if self.constant == "zero" else np.where(var > 0, mean, 0.0)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns: those of the rows, those given, or ``x1``, ``x2``, ..."""

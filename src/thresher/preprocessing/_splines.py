@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._estimators import check_is_fitted, param
-from .._gate import Rule, Table, at_least, check_array, check_params, is_foreign_array, none, sparse
+from .._gate import Rule, Table, at_least, check_array, is_foreign_array, none, sparse
 from ._encoder_state import is_names
 from ._running import RunningTransformer, names_going_in, read_input, refuse_value, require
 from ._spline_basis import HUGE, MOST_KNOTS, Array, SplineBasis, pairs_rule, resolve_pairs
@@ -137,7 +137,7 @@ class ColumnSplines(SplineState, RunningTransformer):
         return self
 
     def _learn(self, X: Any, first: bool, most: int | None = FIRST_ROWS) -> Self:
-        check_params(self, self._param_rules)
+        self._check_params()
         columns, text, numbers = self._read(X)
         if not first:
             self._check_columns(columns, text, numbers.shape[1])

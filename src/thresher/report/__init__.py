@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,28 @@ _SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of
     "tuning": _course.tuning,
     "reproduce": _data_section.reproduce,
 }
+
+
+class _Sections(Mapping[str, Section]):
+    """The sections that have content, by name in the order of the page; each is made when it is first asked for."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._made: dict[str, Section | None] = {}
+
+    def __getitem__(self, name: str) -> Section:
+        if name not in self._made:
+            self._made[name] = _SECTIONS[name](self._subject)
+        section = self._made[name]
+        if not section:
+            raise KeyError(name)
+        return section
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in _SECTIONS if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class Report:
@@ -136,13 +158,8 @@ class Report:
         self._subject = Subject(
             model, dict(asked or {}), dict(data or {}), history, held_out, [dict(e) for e in search or ()], sample
         )
+        self._sections = _Sections(self._subject)
         self.title = label(title) if title is not None else _title(self._subject)
-
-    @cached_property
-    def _sections(self) -> dict[str, Section]:
-        """Every section by its name, in the order of the page."""
-        made = {name: make(self._subject) for name, make in _SECTIONS.items()}
-        return {name: section for name, section in made.items() if section}
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -178,21 +195,22 @@ class Report:
         """
         from ._text import text
 
-        wanted = self._sections if sections is None else {k: v for k, v in self._sections.items() if k in sections}
+        names = self._sections if sections is None else [name for name in _SECTIONS if name in sections]
+        wanted = {name: self._sections[name] for name in names if name in self._sections}
         return text(self.title, self._summary, wanted)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown, for a model card."""
         from ._text import markdown
 
-        return markdown(self.title, self._summary, self._sections)
+        return markdown(self.title, self._summary, dict(self._sections))
 
     def to_html(self) -> str:
         """Return the report as a self-contained HTML page. Needs matplotlib and jinja2: ``pip install
         "thresher[lab]"``."""
         from ._page import page
 
-        return page(self.title, self._summary, self._sections)
+        return page(self.title, self._summary, dict(self._sections))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file, atomically: if it fails, an existing file is not changed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ._subject import Section
 Tile = tuple[str, str, str]  # label, value, note
 
 
-def summary(task: str, sections: dict[str, Section], model: Any = None) -> dict[str, Any]:
+def summary(task: str, sections: Mapping[str, Section], model: Any = None) -> dict[str, Any]:
     """Return ``says``, the sentence at the top, ``better``, sentences on models that would do better, and ``tiles`` of
     ``label``, ``value`` and ``note``."""
     main = next(sections[name] for name in ("measures", "clusters", "stream", "model") if name in sections)
@@ -29,7 +29,7 @@ def _better_models(model: Any) -> list[str]:
     return [" ".join(lines(sentence).split()) for sentence in found] if isinstance(found, list) else []
 
 
-def _tiles(task: str, sections: dict[str, Section]) -> list[Tile]:
+def _tiles(task: str, sections: Mapping[str, Section]) -> list[Tile]:
     tiles: list[Tile] = []
     if "measures" in sections:
         tiles += (_class_tiles if task == "classification" else _value_tiles)(sections["measures"])
