@@ -2,6 +2,7 @@
 // anywhere, so that they can be tested.
 #pragma once
 #include <cstdint>
+#include <cstring>
 
 #if defined(__GNUC__) && !defined(THRESHER_PLAIN)  // GCC and Clang
 #define THRESHER_GNU 1
@@ -26,6 +27,16 @@ THRESHER_INLINE void prefetch_line([[maybe_unused]] const void* p) {
 #if THRESHER_GNU
   __builtin_prefetch(p);
 #endif
+}
+
+/// `a` if `first`, else `b`, without a branch.
+THRESHER_INLINE double choose(bool first, double a, double b) {
+  std::uint64_t x, y;
+  std::memcpy(&x, &a, sizeof x);
+  std::memcpy(&y, &b, sizeof y);
+  y ^= (x ^ y) & (std::uint64_t{0} - first);
+  std::memcpy(&b, &y, sizeof y);
+  return b;
 }
 
 /// The number of zeros below the lowest bit of a number other than 0.

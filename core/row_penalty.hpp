@@ -23,10 +23,12 @@ struct RowPenalty {
   bool is_plain() const { return kind == Coupling::l1; }
   /// Whether prox after prox is one prox of the summed strengths.
   bool composes() const { return kind != Coupling::l1_l21 && kind != Coupling::lp1; }
+  /// Whether the number of a row is a function of a length: a root and a quotient, without a branch.
+  bool goes_by_length() const { return kind == Coupling::l21 || kind == Coupling::l1_l21; }
 
   /// The number that the entries of a row need; not above 0 where all of them are 0.
   template <class At>
-  double of_row(At at, std::int64_t n, double cut, double l1_weight) const {
+  THRESHER_INLINE double of_row(At at, std::int64_t n, double cut, double l1_weight) const {
     switch (kind) {
       case Coupling::l1: return 1;
       case Coupling::l21: return row_factor(row_length(at, n), cut);
@@ -46,13 +48,17 @@ struct RowPenalty {
     }
   }
   /// The prox of a whole row, in place; whether an entry changed.
-  bool shrink(double* w, std::int64_t n, double cut, double l1_weight) const {
-    const double number = of_row([w](std::int64_t q) { return w[q]; }, n, cut, l1_weight);
+  THRESHER_INLINE bool shrink(double* w, std::int64_t n, double cut, double l1_weight) const {
+    const auto at = [w](std::int64_t q) { return w[q]; };
+    if (kind == Coupling::l21) {
+      const double factor = row_factor(row_length(at, n), cut);
+      return map(w, n, [=](double v) { return factor * v + 0.0; });  // 0, not -0
+    }
+    const double number = of_row(at, n, cut, l1_weight);
     if (!(number > 0)) {
       std::fill(w, w + n, 0.0);
       return true;
     }
-    if (kind == Coupling::l21) return map(w, n, [=](double v) { return number * v; });
     return map(w, n, [=](double v) { return entry(v, number, cut, l1_weight); });
   }
 

@@ -5,17 +5,21 @@
 #include <cstdint>
 #include <limits>
 
+#include "compiler.hpp"
+
 namespace thresher {
 
 /// argmin_w (w - v)^2 / 2 + cut |w|, for cut >= 0. Written without a branch; the inner loop of every l1 learner.
 inline double soft_threshold(double v, double cut) { return v - std::min(std::max(v, -cut), cut); }
 
-/// argmin_w |w - v|^2 / 2 + cut |w|_2  is this factor times v, for a v of this length.
-inline double row_factor(double length, double cut) { return length > cut ? 1 - cut / length : 0; }
+/// argmin_w |w - v|^2 / 2 + cut |w|_2  is this factor times v, for a v of this length: 0 if that is at most `cut`. Without a branch.
+inline double row_factor(double length, double cut) {
+  return 1 - cut / std::max(length, std::max(cut, std::numeric_limits<double>::min()));
+}
 
 /// The length of (at(0), ..., at(n - 1)). Four sums; entries of 0 at the end leave no trace in the bits.
 template <class At>
-double row_length(At at, std::int64_t n) {
+THRESHER_INLINE double row_length(At at, std::int64_t n) {
   double acc[4] = {0, 0, 0, 0};
   std::int64_t q = 0;
   for (; q + 4 <= n; q += 4)

@@ -49,11 +49,14 @@ struct MultiTaskFobos : Plain {
   }
   template <class Row>
   void score(const Row& x, const Item& item, double* out) {
-    *out = x.sum([&](index_t j, double xj) {
-      if (xj == 0) return 0.0;
-      catch_up(j);
-      return row(j)[item.code] * xj;
-    });
+    x.each([&](index_t j, double) {  // rows of several tasks do not fit the nearest caches
+      prefetch_line(row(j));
+      prefetch_line(paid + j);
+    }, nothing);
+    x.each([&](index_t j, double xj) {
+      if (xj != 0) catch_up(j);
+    }, nothing);
+    *out = x.sum([&](index_t j, double xj) { return row(j)[item.code] * xj; });
   }
   template <class Row>
   void look(const Row& x, const Item& item, double* out) const {
@@ -97,15 +100,15 @@ struct MultiTaskFobos : Plain {
     *clock += tick();
     rounds.close();
   }
-  void catch_up(index_t j) {
-    if (j == constant || paid[j] == *clock) return;
+  /// Of a row that is up to date, this changes no bit: that costs less than a branch that is often guessed wrong.
+  THRESHER_INLINE void catch_up(index_t j) {
     pay(j, row(j), *clock - paid[j], *rounds.n_rounds);
     paid[j] = *clock;
   }
   /// What row j missed: steps of this sum, or that many rounds, the last of them round t.
-  void pay(index_t j, double* w, double missed, double t) const {
+  THRESHER_INLINE void pay(index_t j, double* w, double missed, double t) const {
     if (penalty.composes()) {
-      prox(j, w, missed);
+      penalty.shrink(w, rounds.n_tasks, alpha * missed, l1_of(j));
     } else {
       const double from = std::max(0.0, t - missed), n = t - from;
       bool moved = true;

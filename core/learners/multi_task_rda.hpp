@@ -18,7 +18,10 @@ struct MultiTaskRda : Plain {
   static constexpr const char* outputs = "task";  // the axis of its outputs
   Rounds rounds;
   RowPenalty penalty;
-  double *gradient_sum, *kept, *stamp;  // what the prox needs of a row, and the round it was computed for
+  /// What the prox needs of a row, and the round it was computed for.
+  struct Kept { double number, round; };
+  double* gradient_sum;
+  Kept* kept;
   double alpha, eta0, l1_weight;
   const double* l1_weights;
   index_t constant;
@@ -27,15 +30,16 @@ struct MultiTaskRda : Plain {
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
-    std::vector<Field> all{
-        {"gradient_sum", "weight task", 0.0, "sum"}, {"kept", "weight", 0.0, "derived"}, {"stamp", "weight", 0.0, "derived"}};
+    std::vector<Field> all{{"gradient_sum", "weight task", 0.0, "sum"},
+                           {"kept", "weight", 0.0, "derived"},
+                           {"stamp", "weight", 0.0, "derived", "", "kept"}};
     Rounds::declare(all);
     return all;
   }
   template <class Source>
   explicit MultiTaskRda(const Source& s)
       : rounds(s), penalty(s.text("penalty"), s.number("p")), gradient_sum(s.array("gradient_sum", "weight task")),
-        kept(s.array("kept", "weight")), stamp(s.array("stamp", "weight")), alpha(s.number("alpha")), eta0(s.number("eta0")),
+        kept(reinterpret_cast<Kept*>(s.pair("kept", "stamp"))), alpha(s.number("alpha")), eta0(s.number("eta0")),
         l1_weight(s.number("l1_weight")), l1_weights(s.vector("l1_weights")), constant(s.n_weights - 1), criterion(s.loss()),
         parts(static_cast<std::size_t>(rounds.n_tasks)) {}
 
@@ -52,9 +56,12 @@ struct MultiTaskRda : Plain {
       for (index_t q = 0; q < rounds.n_tasks; ++q) parts[q] = 1 / rounds.seen_before(q);
     x.each([&](index_t j, double) {  // rows of several tasks do not fit the nearest caches
       prefetch_line(gradient_sum + j * rounds.n_tasks);
-      prefetch_line(stamp + j);
       prefetch_line(kept + j);
     }, nothing);
+    if (!penalty.is_plain())
+      x.each([&](index_t j, double xj) {
+        if (xj != 0) keep(j, rounds.number());
+      }, nothing);
     const double sum = x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : now(j, item.code, part) * xj; }, nothing);
     *out = -step(*rounds.n_rounds) * (sum + x.bias * (part * at(constant, item.code)));
   }
@@ -98,16 +105,18 @@ struct MultiTaskRda : Plain {
   }
   double mean(index_t j, index_t q) const { return parts[q] * at(j, q); }
 
-  /// prox(G_j)_q at the start of the open round.
-  double now(index_t j, index_t task, double part) {
-    if (penalty.is_plain()) return soft_threshold(part * at(j, task), alpha);
-    if (stamp[j] != rounds.number()) {  // nobody wrote to the row in this round
-      kept[j] = of_row(j);
-      stamp[j] = rounds.number();
-    }
-    return kept[j] > 0 ? penalty.entry(part * at(j, task), kept[j], alpha, l1_of(j)) : 0;
+  /// prox(G_j)_q at the start of the open round, for which the row has been kept.
+  double now(index_t j, index_t task, double part) const {
+    return penalty.entry(part * at(j, task), kept[j].number, alpha, l1_of(j));
   }
-  double of_row(index_t j) const {
+  /// Keep what the prox needs of row j for this round. No task writes to a row before it has asked for it, so the first to ask
+  /// computes it. Where that takes a few operations, all of them do: a branch would often be guessed wrong.
+  THRESHER_INLINE void keep(index_t j, double round) {
+    const bool is_new = kept[j].round != round;
+    if (penalty.goes_by_length()) kept[j] = {choose(is_new, of_row(j), kept[j].number), round};
+    else if (is_new) kept[j] = {of_row(j), round};
+  }
+  THRESHER_INLINE double of_row(index_t j) const {
     const double *row = gradient_sum + j * rounds.n_tasks, *part = parts.data();
     return penalty.of_row([=](index_t q) { return part[q] * row[q]; }, rounds.n_tasks, alpha, l1_of(j));
   }

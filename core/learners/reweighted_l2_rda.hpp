@@ -30,7 +30,8 @@ template <class Batch>
 struct ReweightedL2Rda : Plain {
   /// Of one weight: after `step` steps, R.
   struct Course { double denominator, step; };
-  double *gradient_sum, *denominator, *last_step, *n_steps;
+  double *gradient_sum, *n_steps;
+  Course* courses;
   Batch batch;
   double alpha, smoothing, threshold;
   index_t constant;
@@ -42,18 +43,22 @@ struct ReweightedL2Rda : Plain {
     std::vector<Field> all{Field{"n_steps", "", 0.0, "sum"}.counts(),
                            {"gradient_sum", "weight", 0.0, "sum"},
                            {"denominator", "weight", 0.0, "sum"},
-                           Field{"last_step", "weight", 0.0, "derived", "", "", "steps"}.counts("n_steps")};
+                           Field{"last_step", "weight", 0.0, "derived", "", "denominator", "steps"}.counts("n_steps")};
     Batch::declare(all);
     return all;
   }
   template <class Source>
   explicit ReweightedL2Rda(const Source& s)
-      : gradient_sum(s.array("gradient_sum", "weight")), denominator(s.array("denominator", "weight")),
-        last_step(s.array("last_step", "weight")), n_steps(s.array("n_steps", "")), batch(s), alpha(s.number("alpha")),
+      : gradient_sum(s.array("gradient_sum", "weight")), n_steps(s.array("n_steps", "")),
+        courses(reinterpret_cast<Course*>(s.pair("denominator", "last_step"))), batch(s), alpha(s.number("alpha")),
         smoothing(s.number("smoothing")), threshold(s.number("threshold")), constant(s.n_weights - 1), criterion(s.loss()) {}
 
   template <class Row>
   double margin(const Row& x) {
+    x.each([&](index_t j, double) {  // three numbers for each weight do not fit the nearest caches
+      prefetch_line(courses + j);
+      prefetch_line(gradient_sum + j);
+    }, nothing);
     return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : caught_up(j) * xj; });
   }
   double weight(index_t j) const {
@@ -81,7 +86,7 @@ struct ReweightedL2Rda : Plain {
     return slope != 0;
   }
   void finish() {
-    if (batch.finish(constant + 1, [&](index_t j) { return last_step[j] == *n_steps; })) step();
+    if (batch.finish(constant + 1, [&](index_t j) { return courses[j].step == *n_steps; })) step();
   }
   void settle() {
     finish();
@@ -92,7 +97,7 @@ struct ReweightedL2Rda : Plain {
     }
   }
   void rebuild() {
-    for (index_t j = 0; j <= constant; ++j) last_step[j] = *n_steps;
+    for (index_t j = 0; j <= constant; ++j) courses[j].step = *n_steps;
   }
 
  private:
@@ -105,23 +110,25 @@ struct ReweightedL2Rda : Plain {
     const double w = value(gradient, c), theta = c.step == 0 ? 1 : 1 / (w * w + smoothing);
     return {c.denominator + alpha + theta, c.step + 1};
   }
-  Course next(index_t j) const { return stepped(gradient_sum[j], {denominator[j], last_step[j]}); }  // of one that is up to date
+  Course next(index_t j) const { return stepped(gradient_sum[j], courses[j]); }  // of one that is up to date
   /// With what a mini-batch held back that is over.
-  double gradient(index_t j) const { return last_step[j] < *n_steps ? gradient_sum[j] + batch[j] : gradient_sum[j]; }
+  double gradient(index_t j) const {
+    return Batch::waits && courses[j].step < *n_steps ? gradient_sum[j] + batch[j] : gradient_sum[j];
+  }
   THRESHER_INLINE Course course(index_t j) const {
     const double g = gradient(j), t = *n_steps;
-    Course c{denominator[j], last_step[j]};
-    if (c.step < t && (c.step == 0 || batch[j] != 0)) c = stepped(gradient_sum[j], c);
+    Course c = courses[j];
+    if ((c.step == 0 || batch[j] != 0) && c.step < t) c = stepped(gradient_sum[j], c);
     if (g == 0) return {c.denominator + (t - c.step) * (alpha + 1 / smoothing), t};
     if (near(g, c, t - c.step)) return c;
     return far(g, c, t);
   }
-  /// All n steps at once, if what the cubic leaves out is about 1e-11 of R: by x = n phi / R, the part of itself by which R grows,
+  /// All n steps at once, if what the cubic leaves out is about 1e-10 of R: by x = n phi / R, the part of itself by which R grows,
   /// and its slope R phi' / phi, that is about x^4 / 2 times the slope. phi is 1 / smoothing, but for poles at least R away.
   THRESHER_INLINE bool near(double g, Course& c, double n) const {
     const double r = c.denominator, per_r = 1 / r, q = g * per_r, square = q * q, theta = 1 / (smoothing + square);
     const double rise = alpha + theta, x = n * rise * per_r, turn = 2 * square * theta * theta;  // turn is R phi'
-    if (!(x * x * x * n * per_r * turn < 2e-11)) return false;
+    if (!(x * x * x * n * per_r * turn < 2e-10)) return false;
     const double first = turn * per_r, second = first * per_r * (4 * square * theta - 3), pairs = 0.5 * n * (n - 1);
     c.denominator += n * rise + rise * pairs * (first + (n - 2) / 3 * first * first + (2 * n - 1) / 6 * rise * second);
     c.step += n;
@@ -173,10 +180,9 @@ struct ReweightedL2Rda : Plain {
   void keep(index_t j, const Course& c) {
     if (Batch::waits) {
       gradient_sum[j] = gradient(j);
-      if (c.step > last_step[j]) batch.clear(j);
+      if (c.step > courses[j].step) batch.clear(j);
     }
-    denominator[j] = c.denominator;
-    last_step[j] = c.step;
+    courses[j] = c;
   }
   double caught_up(index_t j) {
     const Course c = course(j);

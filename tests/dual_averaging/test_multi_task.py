@@ -307,3 +307,16 @@ def test_the_regret_is_within_the_corrected_bound(penalty, gamma_of_best):
         regret = total / t - of_best[:t].mean() - omega_now(W.value)
         assert regret <= (gamma * D**2 + L**2 / gamma) / np.sqrt(t)
     assert regret > -0.5
+
+
+@penalties
+@pytest.mark.parametrize("cls", [MultiTaskRDAClassifier, MultiTaskFOBOSClassifier])
+@pytest.mark.parametrize("alpha", [0.0, 1e100])
+def test_rows_of_weights_stay_finite_without_a_penalty_and_with_the_largest(cls, penalty, alpha):
+    """Neither rows of length 0 nor those that the penalty outweighs give a quotient that is not a number."""
+    X = np.random.default_rng(0).normal(size=(40, 9)) * (np.arange(9) < 8)
+    model = make(cls, "hinge", penalty, alpha=alpha).fit(X, np.tile([-1, 1], 20), tasks=np.arange(40) // 2 % 3)
+    assert np.isfinite(model.coef_).all()
+    assert (model.coef_[:, :8] != 0).any() == (alpha == 0)
+    if cls is MultiTaskFOBOSClassifier:
+        assert not np.signbit(model.coef_[model.coef_ == 0]).any()  # 0, not -0
