@@ -127,6 +127,8 @@ def test_commands_import_no_library_that_they_do_not_need(files):
             ("train n.csv --model m.thresher", {"scipy", "matplotlib"}),
             ("predict m.thresher n.csv", {"scipy", "matplotlib"}),
             ("inspect m.thresher", {"scipy", "matplotlib"}),
+            ("train t.csv --model t.thresher", {"scipy", "matplotlib"}),
+            ("predict t.thresher t.csv", {"scipy", "matplotlib"}),
             ("train x.svm.gz --method l1rda --test x.svm", {"matplotlib"}),
             ("train t.csv --target a --method ftrl-regressor", {"matplotlib"}),
             ("train t.csv --model m.thresher --report r.html", set()),

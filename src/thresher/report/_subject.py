@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -28,8 +29,8 @@ class Sample:
     Attributes
     ----------
     X : as the model takes it
-    Z : ndarray or csr_array
-        As the learner takes it, behind the steps of a pipeline.
+    passed : callable
+        Transforms rows to the form that the learner takes.
     y : ndarray or None
         Labels or values, if they are known.
     predicted : ndarray
@@ -38,7 +39,7 @@ class Sample:
     """
 
     X: Any
-    Z: Any
+    passed: Callable[[Any], Any]
     y: NDArray[Any] | None
     predicted: NDArray[Any]
     scores: NDArray[np.float64] | None
@@ -47,6 +48,13 @@ class Sample:
     @property
     def n_rows(self) -> int:
         return len(self.predicted)
+
+    @cached_property
+    def Z(self) -> Any:
+        """The rows as the learner takes them, behind the steps of a pipeline: an ndarray or csr_array."""
+        Z = self.passed(self.X)
+        Z = getattr(Z, "numbers", Z)  # of a table, which the models of a sum encode on their own
+        return sparse.csr_array(Z) if sparse.issparse(Z) else np.asarray(Z)
 
     def scale(self) -> NDArray[np.float64]:
         """The standard deviation of each of the learner's features."""
@@ -210,18 +218,14 @@ class Subject:
             X, y = take_rows(X, some), None if y is None else np.asarray(y)[some]
         if not sparse.issparse(X) and not hasattr(X, "columns"):
             X = np.asarray(X)
-        Z = self.passed(X)
-        asked, rows = (self.model, X) if self.has_tasks else (self.learner, Z)
+        asked = self.model if hasattr(self.model, "steps") else self.learner
         has_scores = self.task == "classification" and hasattr(self.learner, "decision_function")
-        scores = np.asarray(asked.decision_function(rows), dtype=np.float64) if has_scores else None
+        scores = np.asarray(asked.decision_function(X), dtype=np.float64) if has_scores else None
         has_chances = self.task == "classification" and hasattr(self.learner, "predict_proba")
-        chances = np.asarray(asked.predict_proba(rows), dtype=np.float64) if has_chances else None
+        chances = np.asarray(asked.predict_proba(X), dtype=np.float64) if has_chances else None
         if y is not None:
             y = np.asarray(y, dtype=np.float64 if self.task == "regression" else None)
-        predicted = np.asarray(asked.predict(rows))
-        Z = getattr(Z, "numbers", Z)  # of a table, which the models of a sum encode on their own
-        Z = sparse.csr_array(Z) if sparse.issparse(Z) else np.asarray(Z)
-        return Sample(X, Z, y, predicted, scores, chances)
+        return Sample(X, self.passed, y, np.asarray(asked.predict(X)), scores, chances)
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
