@@ -42,15 +42,15 @@ class Limit(NamedTuple):
 
 
 OWN_LIMITS = {
-    "dropoutpegasos": Limit(120, 230, "draws how often each weight of a row was shrunk since it was last met"),
+    "dropoutpegasos": Limit(110, 210, "draws how often each weight of a row was shrunk since it was last met"),
     "ftrl": Limit(20, 45, "takes roots and a quotient for every value"),
-    "multitaskfobos": Limit(45, 80, "learns the weights of all tasks together"),
-    "multitaskrda": Limit(55, 75, "learns the weights of all tasks together"),
+    "multitaskfobos": Limit(22, 50, "learns the weights of all tasks together"),
+    "multitaskrda": Limit(24, 50, "learns the weights of all tasks together"),
     "reweightedl1rda": Limit(
         90, 270, "weighs the penalty of each weight anew in every step, for which there is no closed form"
     ),
     "reweightedl2rda": Limit(
-        85, 85, "weighs the penalty of each weight anew in every step, for which there is no closed form"
+        60, 60, "weighs the penalty of each weight anew in every step, for which there is no closed form"
     ),
     "ascw": Limit(1450, 1450, "searches for the best features in every batch"),
     "poolcw": Limit(1100, 1100, "solves a problem over groups of features in every batch"),

@@ -51,6 +51,7 @@ struct DropoutPegasos : Plain {
 
   template <class Row>
   double margin(const Row& x) {
+    x.each([&](index_t j, double) { prefetch_line(planned + j); }, nothing);  // they arrive while others are drawn
     return x.sum([&](index_t j, double xj) {
       if (xj == 0) return 0.0;
       planned[j] = after(planned[j], j, *n_steps);
