@@ -174,7 +174,7 @@ def _from_data(method: Method, plan: Plan) -> dict[str, Any]:
         "covariance": "full" if full else None,
         "max_iter": _passes(method, data.facts.n_rows),
         "class_weight": plan.class_weight,
-        "probability": plan.probability,
+        "probability": plan.probability if plan.class_weight is not None else None,
         "n_clusters": options.n_clusters,
         "loss": options.loss,
         "outlier_label": options.outlier_label,

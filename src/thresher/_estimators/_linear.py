@@ -68,9 +68,9 @@ class LinearScores(LinearClasses, OnlineLinear):
     def _counting(self, learner: Learner) -> Learner:
         return learner if self.probability == "none" else learner.counting()
 
-    def _counted_weight(self, weight: Array | None, sample_weight: Array | None) -> Array | None:
+    def _counted_weight(self, weight: Array, sample_weight: Array | None) -> Array | None:
         """Without the weights of classes, if these do not count; rows of weight 0 are absent all the same."""
-        if weight is None or not self._counts_as_they_come:
+        if not self._counts_as_they_come:
             return None
         return np.where(weight > 0, 1.0 if sample_weight is None else sample_weight, 0.0)
 

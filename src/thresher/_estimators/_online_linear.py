@@ -144,7 +144,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         if weight is not None and not weight.any():
             raise ValueError(f"{type(self).__name__}: sample_weight must hold a weight above 0, got only zeros.")
         state = self.state_.copy() if goes_on else self._new_state(learner, rows.n_features, target.n_outputs)
-        counted = self._counted_weight(weight, sample_weight)
+        counted = None if weight is None else self._counted_weight(weight, sample_weight)
         lesson = Lesson(rows, target, weight, is_new=not goes_on, score_weight=counted)
         if self.shuffle and not goes_on:  # else the rows are a stream, of which only the past is known
             learner.look_at(lesson, state)
@@ -206,7 +206,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         if learner is not made_by and not first:
             self._adapt_to(learner)
         is_new = not self.__dict__.get("_sees_again", False)  # says of_rows_seen_before
-        counted = self._counted_weight(weight, sample_weight)
+        counted = None if weight is None else self._counted_weight(weight, sample_weight)
         grows = self._learn_batch(learner, state, Lesson(rows, target, weight, is_new=is_new, score_weight=counted))
         if first:
             _gate.commit_features(self, X, rows.n_features)
@@ -226,7 +226,8 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     def _learn_batch(self, learner: Learner, state: State, lesson: Lesson) -> bool:
         """Make room for a batch and learn from it; a refused one leaves the state as it was. Whether it grew."""
         try:
-            if self._learn_alone(learner, lesson):
+            alone = lesson.rows.n_rows == 1 or "_bound_rows" in self.__dict__  # which may have to go
+            if alone and self._learn_alone(learner, lesson):
                 return False
         except FloatingPointError:
             self._refuse_divergence(lesson.rows, 0)
@@ -299,7 +300,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         """The learner, with what it counts for those who read scores."""
         return learner
 
-    def _counted_weight(self, weight: Array | None, sample_weight: Array | None) -> Array | None:
+    def _counted_weight(self, weight: Array, sample_weight: Array | None) -> Array | None:
         """The weights by which scores are counted, if they are not those by which rows are learned from."""
         return None
 
