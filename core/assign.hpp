@@ -13,7 +13,8 @@
 namespace thresher {
 
 constexpr int kLane = 4;        // centres side by side
-constexpr int kMostLanes = 8;   // that are compared while a row is read once
+constexpr int kMostLanes = 8;   // that are compared while a row is read once,
+constexpr int kFewLanes = 2;    // without wide registers, where more of them would not fit
 constexpr index_t kTile = 256;  // rows that are added to sums while they are at hand
 
 #if THRESHER_GNU
@@ -155,23 +156,28 @@ THRESHER_INLINE void compare(const CsrRows<Value, Column>& rows, index_t begin, 
   }
 }
 
-/// All centres, in groups that fit into registers.
-template <class Rows, class Sink>
+/// All centres, in groups of at most `Most` lanes, which should fit into registers.
+template <index_t Most, class Rows, class Sink>
 THRESHER_INLINE void compare_all(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Sink& sink) {
   const index_t n_lanes = centres.n_padded / kLane;
   for (index_t lane = 0; lane < n_lanes;) {
-    const index_t n = n_lanes - lane < kMostLanes ? n_lanes - lane : kMostLanes, c0 = lane * kLane;
-    switch (n) {
-      case 1: compare<1>(rows, begin, end, centres, c0, sink); break;
-      case 2: compare<2>(rows, begin, end, centres, c0, sink); break;
-      case 3: compare<3>(rows, begin, end, centres, c0, sink); break;
-      case 4: compare<4>(rows, begin, end, centres, c0, sink); break;
-      case 5: compare<5>(rows, begin, end, centres, c0, sink); break;
-      case 6: compare<6>(rows, begin, end, centres, c0, sink); break;
-      case 7: compare<7>(rows, begin, end, centres, c0, sink); break;
-      default: compare<8>(rows, begin, end, centres, c0, sink); break;
-    }
+    const index_t n = n_lanes - lane < Most ? n_lanes - lane : Most, c0 = lane * kLane;
     lane += n;
+    if constexpr (Most == kFewLanes) {
+      if (n == 1) compare<1>(rows, begin, end, centres, c0, sink);
+      else compare<kFewLanes>(rows, begin, end, centres, c0, sink);
+    } else {
+      switch (n) {
+        case 1: compare<1>(rows, begin, end, centres, c0, sink); break;
+        case 2: compare<2>(rows, begin, end, centres, c0, sink); break;
+        case 3: compare<3>(rows, begin, end, centres, c0, sink); break;
+        case 4: compare<4>(rows, begin, end, centres, c0, sink); break;
+        case 5: compare<5>(rows, begin, end, centres, c0, sink); break;
+        case 6: compare<6>(rows, begin, end, centres, c0, sink); break;
+        case 7: compare<7>(rows, begin, end, centres, c0, sink); break;
+        default: compare<8>(rows, begin, end, centres, c0, sink); break;
+      }
+    }
   }
 }
 
@@ -179,13 +185,13 @@ THRESHER_INLINE void compare_all(const Rows& rows, index_t begin, index_t end, c
 template <class Rows, class Sink>
 __attribute__((target("avx2"))) void compare_wide(const Rows& rows, index_t begin, index_t end, const Centres& centres,
                                                   const Sink& sink) {
-  compare_all(rows, begin, end, centres, sink);
+  compare_all<kMostLanes>(rows, begin, end, centres, sink);
 }
 inline bool is_wide() { return __builtin_cpu_supports("avx2"); }
 #else
 template <class Rows, class Sink>
 void compare_wide(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Sink& sink) {
-  compare_all(rows, begin, end, centres, sink);
+  compare_all<kMostLanes>(rows, begin, end, centres, sink);
 }
 inline bool is_wide() { return true; }
 #endif
@@ -193,7 +199,7 @@ inline bool is_wide() { return true; }
 template <class Rows, class Sink>
 void compare_rows(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Sink& sink) {
   if (centres.wide && is_wide()) compare_wide(rows, begin, end, centres, sink);
-  else compare_all(rows, begin, end, centres, sink);
+  else compare_all<kFewLanes>(rows, begin, end, centres, sink);
 }
 
 /// What rows add to the centres that they belong to.

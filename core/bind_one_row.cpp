@@ -6,8 +6,6 @@
 namespace thresher {
 namespace {
 
-constexpr index_t most_columns = 2147483647;
-
 /// Names, column numbers and numbers that are read without running any Python code, which might change the dict.
 bool is_plain_key(PyObject* key) { return PyUnicode_CheckExact(key) || PyLong_CheckExact(key); }
 bool is_plain_value(PyObject* value) { return PyFloat_Check(value) || PyLong_CheckExact(value) || PyBool_Check(value); }
@@ -31,8 +29,8 @@ nb::object copied(const std::vector<T>& from) {
 Rows rows_of(const RowReader& reader) {
   const nb::object values = copied(reader.row.values()), columns = copied(reader.row.columns());
   const nb::object starts = copied(std::vector<index_t>{0, static_cast<index_t>(reader.row.values().size())});
-  const CsrRows<double, index_t> rows{nb::cast<In<double>>(values).data(), nb::cast<In<index_t>>(columns).data(),
-                                      nb::cast<In<index_t>>(starts).data(), 1, reader.width};
+  const CsrRows<double, column_t> rows{nb::cast<In<double>>(values).data(), nb::cast<In<column_t>>(columns).data(),
+                                       nb::cast<In<index_t>>(starts).data(), 1, reader.width};
   return {rows, Finding(), 1, reader.width, values, columns, starts};
 }
 
@@ -148,8 +146,8 @@ void RowReader::add_column(nb::handle key, nb::handle value, bool learns) {
     refuse("x must have names of features, as the rows before, got " + shown(key) + ".");
   const index_t column = PyNumber_AsSsize_t(key.ptr(), nullptr);  // clipped to the range of its type
   if (column == -1 && PyErr_Occurred()) throw nb::python_error();
-  if (column < 0 || column >= most_columns)
-    refuse("column numbers of x must lie in 0 ... " + std::to_string(most_columns - 1) + ", got " + shown(key) + ".");
+  if (column < 0 || column >= most_features)
+    refuse("column numbers of x must lie in 0 ... " + std::to_string(most_features - 1) + ", got " + shown(key) + ".");
   const double v = number(value, key);
   if (column >= n_features && !learns) return;
   row.add(column, v);

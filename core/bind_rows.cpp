@@ -1,5 +1,6 @@
 // Rows.
 #include "bind.hpp"
+#include "bind_arrays.hpp"
 #include "linear_scores.hpp"
 
 namespace thresher {
@@ -28,6 +29,20 @@ Rows dense_rows(const AnyArray& X, bool look) {
   return rows;
 }
 
+/// Columns of 64 bits as columns of 32, in an array of their own.
+nb::object narrowed(const index_t* columns, std::size_t n) {
+  Growing<column_t> narrow;
+  column_t* const to = narrow.room(n);
+  {
+    nb::gil_scoped_release nogil;
+    in_parts(static_cast<index_t>(n), static_cast<index_t>(n), [&](index_t begin, index_t end) {
+      for (index_t k = begin; k < end; ++k) to[k] = static_cast<column_t>(columns[k]);
+    });
+  }
+  narrow.commit(n);
+  return array(narrow);
+}
+
 template <class Value, class Column>
 Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
   const CsrRows<Value, Column> rows{static_cast<const Value*>(values.data()), static_cast<const Column*>(columns.data()),
@@ -41,13 +56,17 @@ Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& sta
       if (values_finding.fault != Fault::none) finding = values_finding;
     }
   }
-  return {rows, finding, rows.n_rows, n_features, {}, nb::none(), {}};
+  nb::object kept;
+  if constexpr (std::is_same_v<Column, column_t>) kept = nb::cast(columns);
+  else kept = narrowed(rows.columns, columns.shape(0));
+  const CsrRows<Value, column_t> narrow{rows.values, nb::cast<In<column_t>>(kept).data(), rows.starts, rows.n_rows, n_features};
+  return {narrow, finding, rows.n_rows, n_features, {}, std::move(kept), {}};
 }
 
 template <class Value>
 Rows csr_of(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
-  if (columns.dtype() == nb::dtype<std::int32_t>()) return csr<Value, std::int32_t>(values, columns, starts, n_features, look);
-  if (columns.dtype() == nb::dtype<std::int64_t>()) return csr<Value, std::int64_t>(values, columns, starts, n_features, look);
+  if (columns.dtype() == nb::dtype<column_t>()) return csr<Value, column_t>(values, columns, starts, n_features, look);
+  if (columns.dtype() == nb::dtype<index_t>()) return csr<Value, index_t>(values, columns, starts, n_features, look);
   throw std::invalid_argument("columns must be int32 or int64");
 }
 
@@ -56,11 +75,11 @@ Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>
           "values and columns differ in length");
   require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
   require(n_features >= 0, "n_features must not be negative");
+  require(n_features <= most_features, "there are too many features");
   Rows rows = values.dtype() == nb::dtype<double>() ? csr_of<double>(values, columns, starts, n_features, look)
             : values.dtype() == nb::dtype<float>()  ? csr_of<float>(values, columns, starts, n_features, look)
                                                     : throw std::invalid_argument("values must be float32 or float64");
   rows.values = nb::cast(values);
-  rows.columns = nb::cast(columns);
   rows.starts = nb::cast(starts);
   return rows;
 }

@@ -46,31 +46,40 @@ struct RowOfClass : RowOf<RowOfClass<Row>> {
   }
 };
 
-/// The row x in the place of a class, and -x in that of its rival.
+/// The row x in the place of a class, and -x in that of its rival: one loop, which is run for both of them.
 template <class Row>
 struct RowOfTwo : RowOf<RowOfTwo<Row>> {
-  RowOfClass<Row> own, other;
+  struct Side {
+    RowOfClass<Row> x;
+    double sign;
+  };
+  Side sides[2];
 
-  RowOfTwo(const Row& x, index_t n, index_t code, index_t rival) : own(x, n, code), other(x, n, rival) {}
+  RowOfTwo(const Row& x, index_t n, index_t code, index_t rival) : sides{{{x, n, code}, 1}, {{x, n, rival}, -1}} {}
   using RowOf<RowOfTwo>::sum;
   using RowOf<RowOfTwo>::each;
 
   template <class F>
-  static auto negative(F f) {
-    return [f](index_t j, double xj) mutable { return f(j, -xj); };
+  static auto signed_as(const Side& side, F& f) {
+    return [&f, sign = side.sign](index_t j, double xj) { return f(j, sign * xj); };
   }
   template <class Term, class Constant>
   double sum(Term term, Constant constant) const {
-    return own.sum(term, constant) + other.sum(negative(term), negative(constant));
+    double total = 0;
+#pragma GCC unroll 1
+    for (const Side& side : sides) total += side.x.sum(signed_as(side, term), signed_as(side, constant));
+    return total;
   }
   template <class F, class Constant>
   void each(F f, Constant constant) const {
-    own.each(std::ref(f), std::ref(constant));
-    other.each(negative(std::ref(f)), negative(std::ref(constant)));
+#pragma GCC unroll 1
+    for (const Side& side : sides) side.x.each(signed_as(side, f), signed_as(side, constant));
   }
   template <class Term>
   double of_constant(Term term) const {
-    return own.of_constant(term) + other.of_constant(negative(term));
+    double total = 0;
+    for (const Side& side : sides) total += side.x.of_constant(signed_as(side, term));
+    return total;
   }
 };
 

@@ -9,6 +9,7 @@
 //   bool   wants_settling() const                      whether settle() must come before the next row
 //   double weight(j) const                             the weight a prediction uses, j = n_features for the constant
 //   double spread(row, keep) const                     if weights have variances: that of a score, over features that keep(j) names
+//   using  Loops = ...                                 if it shares its loops with other learners: the base that has them
 //   void   finish(), settle(), rebuild(), read()       if it has mini-batches, lazy state, derived state, a view for readers
 //
 // A Source hands over arrays and parameters by name; the core never asks where they come from. It offers

@@ -5,6 +5,7 @@
 // 0 switches it off.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <variant>
 
@@ -13,6 +14,8 @@
 namespace thresher {
 
 using index_t = std::int64_t;
+using column_t = std::int32_t;
+constexpr index_t most_features = std::numeric_limits<column_t>::max();
 
 /// Two sums that are made in one look at a row.
 struct Two {
@@ -155,7 +158,8 @@ struct CsrRows {
   }
 };
 
-using AnyRows = std::variant<DenseRows<double>, DenseRows<float>, CsrRows<double, std::int32_t>, CsrRows<float, std::int32_t>,
-                             CsrRows<double, std::int64_t>, CsrRows<float, std::int64_t>>;
+/// What loops are compiled for. Columns of 64 bits become columns of 32 bits when rows are taken in: compiled for both, the
+/// loops would take half as much room again.
+using AnyRows = std::variant<DenseRows<double>, DenseRows<float>, CsrRows<double, column_t>, CsrRows<float, column_t>>;
 
 }  // namespace thresher

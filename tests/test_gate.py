@@ -879,6 +879,11 @@ def test_broken_parts_of_a_sparse_matrix_are_refused_by_name(parts):
     refuse(lambda m: m.fit(raw_csr(*parts, (N, 4)), Y0), fitted(PLAIN), "sparse X")
 
 
+def test_more_columns_than_32_bits_can_number_are_refused():
+    X = raw_csr(np.ones(2), [0, 1], [0, *[2] * N], (N, 2**31))
+    refuse(lambda m: m.fit(X, Y0), fitted(PLAIN), "X must have at most 2147483647 columns, got 2147483648; hash its")
+
+
 @pytest.mark.parametrize("n_starts", [N, N + 2])
 def test_an_indptr_that_contradicts_the_shape_is_refused(n_starts):
     """As many rows as the shape says: a prediction has one entry for each."""

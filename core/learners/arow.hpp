@@ -11,13 +11,13 @@ namespace thresher {
 ///     Sigma -= beta (Sigma x)(Sigma x)'      the same as   Sigma^-1 += x x' / r
 ///
 /// A row weight divides r.   Crammer, Kulesza & Dredze, NIPS 2009, Fig. 1.
-struct ArowRule : HingeRule {
+struct ArowRule : ConfidenceRule {
   double r;
 
   template <class Source>
   explicit ArowRule(const Source& s) : r(s.number("r")) {}
 
-  Step step(double m, double v, double weight) const {
+  Step step(double m, double v, double weight) const override {
     const double inertia = r / weight, beta = 1 / (v + inertia);
     return {(1 - m) * beta, inertia};
   }

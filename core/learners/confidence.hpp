@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "../late_mean.hpp"
 #include "../loss.hpp"
@@ -17,43 +20,58 @@ struct Step {
   static Step none() { return {0, std::numeric_limits<double>::infinity()}; }
 };
 
-/// What most rules share: a row with a margin of at least 1 needs no step, and the prior variance is 1.
-struct HingeRule {
-  double loss(double margin, double y) const { return Hinge().value(margin, y); }
-  bool satisfied(double m) const { return m >= 1; }
+/// Learners that keep a mean and a variance of every weight share one form; a rule says which step a row needs. It is made from a
+/// source of parameters. Steps that are not finite are skipped.
+struct ConfidenceRule {
+  ConfidenceRule() = default;
+  ConfidenceRule(const ConfidenceRule&) = delete;
+  ConfidenceRule& operator=(const ConfidenceRule&) = delete;
+  virtual ~ConfidenceRule() = default;
+  /// Whether a row of margin m = y <mu, x> needs no step, whatever its variance.
+  virtual bool satisfied(double m) const { return m >= 1; }
+  /// The step otherwise; v = x' Sigma x is finite and at least 0.
+  virtual Step step(double m, double v, double weight) const = 0;
+  /// The variance before the first row.
   template <class Source> static double prior(const Source&) { return 1; }
 };
+using AnyRule = std::shared_ptr<const ConfidenceRule>;
 
-/// Learners that keep a mean and a variance of every weight. They share one form; a rule says which step a row needs:
-///
-///   explicit Rule(source)     double loss(margin, y)     its parameters; what it pays, for the progressive loss
-///   bool   satisfied(m)               whether a row of margin m = y <mu, x> needs no step, whatever its variance
-///   Step   step(m, v, weight)         the step otherwise; v = x' Sigma x is finite and at least 0
-///   static double prior(source)       the variance before the first row
-///
-/// Steps that are not finite are skipped. A diagonal Sigma can follow this update in two ways:
+/// A learner with this rule. Rules are asked once per row, so all of them share the loops of the learner.
+template <class Learner, class Rule>
+struct Ruled : Learner {
+  using Loops = Learner;
+
+  template <class Source>
+  static std::vector<Field> fields(const Source& s) {
+    return Learner::fields(s, Rule::prior(s));
+  }
+  template <class Source>
+  explicit Ruled(const Source& s) : Learner(s, std::make_shared<Rule>(s)) {}
+};
+
+/// One variance for each weight. A diagonal Sigma can follow this update in two ways:
 ///
 ///     Sigma -= beta (Sigma x)(Sigma x)',  beta = 1 / (v + inertia)      the same as      Sigma^-1 += x x' / inertia
 ///
 /// `drop` takes the diagonal of the first form, `precision` that of the second. A row costs O(non-zeros).
-template <class Rule>
-struct ConfidentDiagonal : Plain {
+struct DiagonalLearner : Plain {
   struct Belief { double mean, variance; };
   Belief* belief;
   LateMean late;
-  Rule rule;
+  AnyRule rule;
   bool precision;
 
   template <class Source>
-  static std::vector<Field> fields(const Source& s) {
+  static std::vector<Field> fields(const Source& s, double prior) {
     std::vector<Field> all{{"coef", "weight", 0.0, "weighted", "variance"},
-                           {"variance", "weight", Rule::prior(s), "precision", "", "coef"}};
+                           {"variance", "weight", prior, "precision", "", "coef"}};
     LateMean::declare(all, s);
     return all;
   }
   template <class Source>
-  explicit ConfidentDiagonal(const Source& s)
-      : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), late(s), rule(s), precision(s.flag("precision")) {}
+  DiagonalLearner(const Source& s, AnyRule of)
+      : belief(reinterpret_cast<Belief*>(s.pair("coef", "variance"))), late(s), rule(std::move(of)),
+        precision(s.flag("precision")) {}
 
   template <class Row>
   double margin(const Row& x) const {
@@ -65,7 +83,7 @@ struct ConfidentDiagonal : Plain {
     return late.scores(x, [&](index_t j) { return belief[j].mean; });
   }
   double variance(index_t j) const { return belief[j].variance; }
-  double loss(double margin, double y) const { return rule.loss(margin, y); }
+  double loss(double margin, double y) const { return Hinge().value(margin, y); }
   /// x' Sigma x over the features that `keep` names.
   template <class Row, class Keep>
   double spread(const Row& x, Keep keep) const {
@@ -82,10 +100,10 @@ struct ConfidentDiagonal : Plain {
  private:
   template <class Row>
   bool learn(const Row& x, double y, double m, double weight) {
-    if (rule.satisfied(m)) return false;
+    if (rule->satisfied(m)) return false;
     const double v = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
     if (!std::isfinite(v)) return false;
-    const Step asked = rule.step(m, v, weight);
+    const Step asked = rule->step(m, v, weight);
     if (!asked.finite()) return false;
     const double r = asked.inertia_above(v), beta = 1 / (v + r), step = asked.pull * y;
     late.watch([&](auto note) {
@@ -116,20 +134,20 @@ inline void add_multiple(double a, const double* __restrict x, double* __restric
 }
 
 /// The same with the whole covariance: O(non-zeros d + d^2) an update.
-template <class Rule>
-struct ConfidentFull : Plain {
+struct FullLearner : Plain {
   double *coef, *covariance;
-  Rule rule;
+  AnyRule rule;
   index_t n;
   std::vector<double> sx;  // Sigma x
 
   template <class Source>
-  static std::vector<Field> fields(const Source& s) {
-    return {{"coef", "weight", 0.0, "weighted", "covariance"}, {"covariance", "weight weight", Rule::prior(s), "precision"}};
+  static std::vector<Field> fields(const Source&, double prior) {
+    return {{"coef", "weight", 0.0, "weighted", "covariance"}, {"covariance", "weight weight", prior, "precision"}};
   }
   template <class Source>
-  explicit ConfidentFull(const Source& s)
-      : coef(s.array("coef", "weight")), covariance(s.array("covariance", "weight weight")), rule(s), n(s.n_weights), sx(n) {}
+  FullLearner(const Source& s, AnyRule of)
+      : coef(s.array("coef", "weight")), covariance(s.array("covariance", "weight weight")), rule(std::move(of)), n(s.n_weights),
+        sx(n) {}
 
   template <class Row>
   double margin(const Row& x) const {
@@ -137,7 +155,7 @@ struct ConfidentFull : Plain {
   }
   double weight(index_t j) const { return coef[j]; }
   double variance(index_t j) const { return covariance[j * n + j]; }
-  double loss(double margin, double y) const { return rule.loss(margin, y); }
+  double loss(double margin, double y) const { return Hinge().value(margin, y); }
   template <class Row, class Keep>
   double spread(const Row& x, Keep keep) const {
     const double v = x.sum([&](index_t j, double xj) {
@@ -150,11 +168,11 @@ struct ConfidentFull : Plain {
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const double m = y * margin;
-    if (rule.satisfied(m)) return false;
+    if (rule->satisfied(m)) return false;
     multiply(x);
     const double v = std::max(0.0, x.dot(sx.data()));  // a matrix from a stranger's file may not be a covariance
     if (!std::isfinite(v)) return false;
-    const Step asked = rule.step(m, v, weight);
+    const Step asked = rule->step(m, v, weight);
     if (!asked.finite()) return false;
     const double beta = 1 / (v + asked.inertia_above(v)), step = asked.pull * y;
     for (index_t j = 0; j < n; ++j) {
@@ -189,5 +207,8 @@ struct ConfidentFull : Plain {
     for (int i = 0; i < held; ++i) add_multiple(a[i], row[i], sum, n);
   }
 };
+
+template <class Rule> using ConfidentDiagonal = Ruled<DiagonalLearner, Rule>;
+template <class Rule> using ConfidentFull = Ruled<FullLearner, Rule>;
 
 }  // namespace thresher

@@ -6,13 +6,13 @@
 namespace thresher {
 
 /// What rules share that ask for a confidence: a row is well when its margin is phi standard deviations (or variances) above 0.
-struct PhiRule : HingeRule {
+struct PhiRule : ConfidenceRule {
   double phi;
 
   template <class Source>
   explicit PhiRule(const Source& s) : phi(s.number("phi")) {}
 
-  bool satisfied(double) const { return false; }  // a margin alone does not tell
+  bool satisfied(double) const override { return false; }  // a margin alone does not tell
 
  protected:
   /// The pull after which  m' = phi sqrt(v') - slack,  slack = pull (n - v); 0 where m is enough. All roots and differences are
@@ -46,7 +46,7 @@ struct PhiRule : HingeRule {
 /// The constraint is hard, so a row weight above 0 changes nothing.   Crammer, Dredze & Pereira, NIPS 2008, Fig. 1.
 struct CwRule : PhiRule {
   using PhiRule::PhiRule;
-  Step step(double m, double v, double) const { return step_of(pull_to(m, v, v), v); }
+  Step step(double m, double v, double) const override { return step_of(pull_to(m, v, v), v); }
 };
 
 /// The same with a variance in place of the deviation:  m' >= phi v'.
@@ -58,7 +58,7 @@ struct CwRule : PhiRule {
 struct CwVarianceRule : PhiRule {
   using PhiRule::PhiRule;
 
-  Step step(double m, double v, double) const {
+  Step step(double m, double v, double) const override {
     const double missing = phi * v - m;
     if (!(v > 0) || !(missing > 0)) return Step::none();
     const double b = 1 + 2 * phi * m, root = std::hypot(b, std::sqrt(8 * phi * missing));

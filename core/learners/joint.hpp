@@ -77,23 +77,22 @@ struct JointClasses : Plain {
   }
 };
 
-/// The joint form of a rule of ConfidentDiagonal, with one variance for each weight of each class.
-template <class Rule>
-struct JointDiagonal : JointClasses {
+/// The joint form of DiagonalLearner, with one variance for each weight of each class.
+struct JointLearner : JointClasses {
   double* variance;
-  Rule rule;
+  AnyRule rule;
   bool precision;
 
   template <class Source>
-  static std::vector<Field> fields(const Source& s) {
+  static std::vector<Field> fields(const Source& s, double prior) {
     std::vector<Field> all{{"coef", "weight output", 0.0, "weighted", "variance"},
-                           {"variance", "weight output", Rule::prior(s), "precision"}};
+                           {"variance", "weight output", prior, "precision"}};
     LateMean::declare(all, s, "weight output");
     return all;
   }
   template <class Source>
-  explicit JointDiagonal(const Source& s)
-      : JointClasses(s), variance(s.array("variance", "weight output")), rule(s), precision(s.flag("precision")) {}
+  JointLearner(const Source& s, AnyRule of)
+      : JointClasses(s), variance(s.array("variance", "weight output")), rule(std::move(of)), precision(s.flag("precision")) {}
 
   template <class Row>
   bool update(const Row& x, const Item& item, const double* out) {
@@ -105,14 +104,14 @@ struct JointDiagonal : JointClasses {
  private:
   template <class Row, class Sides>
   bool learn(const Row& x, const Sides& sides, double m, double weight) {
-    if (rule.satisfied(m)) return false;
+    if (rule->satisfied(m)) return false;
     const double v = x.sum([&](index_t j, double xj) {
       double both = 0;
       for (const Side& side : sides) both += variance[j * n_classes + side.code];
       return both * xj * xj;
     });
     if (!std::isfinite(v)) return false;
-    const Step asked = rule.step(m, v, weight);
+    const Step asked = rule->step(m, v, weight);
     if (!asked.finite()) return false;
     const double r = asked.inertia_above(v), beta = 1 / (v + r), step = asked.pull;
     const bool by_precision = precision;
@@ -134,5 +133,7 @@ struct JointDiagonal : JointClasses {
     return true;
   }
 };
+
+template <class Rule> using JointDiagonal = Ruled<JointLearner, Rule>;
 
 }  // namespace thresher

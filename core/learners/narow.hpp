@@ -11,13 +11,13 @@ namespace thresher {
 ///     r_t = v / (b v - 1),   beta = 1 / (v + r_t),   mu += l beta y Sigma x,   Sigma^-1 += x x' / r_t
 ///
 /// A row of less variance teaches nothing. A row weight divides r_t.   Orabona & Crammer, NIPS 2010, section 5.
-struct NarowRule : HingeRule {
+struct NarowRule : ConfidenceRule {
   double b;
 
   template <class Source>
   explicit NarowRule(const Source& s) : b(s.number("b")) {}
 
-  Step step(double m, double v, double weight) const {
+  Step step(double m, double v, double weight) const override {
     const double excess = b * v - 1;
     if (!(excess > 0)) return Step::none();
     const double inertia = v / excess / weight;

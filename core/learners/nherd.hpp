@@ -12,13 +12,13 @@ namespace thresher {
 ///     Sigma -= beta^2 (v + 2 g) (Sigma x)(Sigma x)'      the same as   Sigma^-1 += (v + 2 g) / g^2  x x'
 ///
 /// A row weight multiplies C.   Crammer & Lee, NIPS 2010, Fig. 1.
-struct NherdRule : HingeRule {
+struct NherdRule : ConfidenceRule {
   double C;
 
   template <class Source>
   explicit NherdRule(const Source& s) : C(s.number("C")) {}
 
-  Step step(double m, double v, double weight) const {
+  Step step(double m, double v, double weight) const override {
     const double g = 1 / (C * weight);
     return {(1 - m) / (v + g), g / (v / g + 2)};
   }

@@ -20,7 +20,7 @@ struct ScwRule : PhiRule {
   template <class Source>
   explicit ScwRule(const Source& s) : PhiRule(s), C(s.number("C")), squared(s.flag("squared")) {}
 
-  Step step(double m, double v, double weight) const {
+  Step step(double m, double v, double weight) const override {
     const double cost = C * weight;
     return step_of(squared ? pull_to(m, v, v + 1 / (2 * cost)) : std::min(cost, pull_to(m, v, v)), v);
   }

@@ -11,7 +11,7 @@ namespace thresher {
 ///
 /// With Sigma = (a I + S S')^-1 a mistake is the step  w += (1 - y score) / (v + 1) y Sigma x,  Sigma^-1 += x x'  from Sigma = I / a.
 /// A row weight counts the row that many times.   Cesa-Bianchi, Conconi & Gentile, SIAM J. Comput. 34 (2005), Fig. 3.
-struct SopRule : HingeRule {
+struct SopRule : ConfidenceRule {
   double a;  // inside Sigma from the start
 
   template <class Source>
@@ -21,8 +21,8 @@ struct SopRule : HingeRule {
     return 1 / s.number("a");
   }
 
-  bool satisfied(double m) const { return m > 0; }
-  Step step(double m, double v, double weight) const { return {(1 - m) / (v + 1 / weight), 1 / weight}; }
+  bool satisfied(double m) const override { return m > 0; }
+  Step step(double m, double v, double weight) const override { return {(1 - m) / (v + 1 / weight), 1 / weight}; }
 };
 
 /// The same with the diagonal of S S': a mistake adds to two sums, and a weight is their quotient. O(non-zeros) a row.

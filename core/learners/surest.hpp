@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "../learner.hpp"
 #include "confidence.hpp"
@@ -16,9 +17,10 @@ struct Surest : Learner {
   double cut = -1;       // features above it are read,
   index_t last_of = -1;  // and those that equal it, up to this one
 
-  template <class Source>
-  explicit Surest(const Source& s)
-      : Learner(s), n_selected(static_cast<index_t>(std::clamp(s.number("n_selected"), 0.0, 1e15))), constant(s.n_weights - 1) {}
+  template <class Source, class... More>
+  explicit Surest(const Source& s, More... more)
+      : Learner(s, std::move(more)...), n_selected(static_cast<index_t>(std::clamp(s.number("n_selected"), 0.0, 1e15))),
+        constant(s.n_weights - 1) {}
 
   double weight(index_t j) const { return kept(j) ? Learner::weight(j) : 0; }
   template <class Row, class Keep>
@@ -57,7 +59,7 @@ double look(const Surest<Learner>& learner, const Row& x) {
   return x.sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
 }
 
-template <class Rule> using SurestDiagonal = Surest<ConfidentDiagonal<Rule>>;
-template <class Rule> using SurestFull = Surest<ConfidentFull<Rule>>;
+template <class Rule> using SurestDiagonal = Ruled<Surest<DiagonalLearner>, Rule>;
+template <class Rule> using SurestFull = Ruled<Surest<FullLearner>, Rule>;
 
 }  // namespace thresher

@@ -251,6 +251,18 @@ def test_broken_structure_is_reported_and_no_pass_takes_it(name, case, column):
         run(name, rows, np.ones(3), state.view(0))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_of_64_bits_are_narrowed(dtype):
+    columns = np.array([0, 2**31 - 2, 5, 7])
+    values, starts = np.arange(4).astype(dtype), np.array([0, 2, 3, 4])
+    rows = _core.Rows.csr(values, columns, starts, 2**31 - 1)
+    assert rows.fault == ""
+    assert rows.columns.dtype == np.int32
+    assert_array_equal(rows.columns, columns)
+    narrow = columns.astype(np.int32)
+    assert np.shares_memory(_core.Rows.csr(values, narrow, starts, 2**31 - 1).columns, narrow)
+
+
 index = st.integers(-3, 12) | st.sampled_from([2**31 - 1, -(2**31), 2**40, -(2**40), 2**62, -(2**63), 2**63 - 1])
 
 
@@ -258,7 +270,7 @@ index = st.integers(-3, 12) | st.sampled_from([2**31 - 1, -(2**31), 2**40, -(2**
 @given(
     starts=st.lists(index, max_size=8),
     columns=st.lists(index, max_size=12),
-    n_features=st.integers(-2, 10) | st.sampled_from([2**31, 2**40]),
+    n_features=st.integers(-2, 10) | st.sampled_from([2**31 - 1, 2**31, 2**40]),
     n_values=st.integers(0, 12),
     wide=st.booleans(),
     look=st.booleans(),
@@ -268,7 +280,7 @@ def test_random_structure_is_sound_or_reported(starts, columns, n_features, n_va
     columns = [c for c in columns if wide or -(2**31) <= c < 2**31]
     cols = np.array(columns, dtype=np.int64 if wide else np.int32)
     values, ends = np.ones(n_values), np.array(starts, dtype=np.int64)
-    if n_values != len(cols) or not starts or n_features < 0:
+    if n_values != len(cols) or not starts or not 0 <= n_features < 2**31:
         with refused:
             _core.Rows.csr(values, cols, ends, n_features, look)
         return

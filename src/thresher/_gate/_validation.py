@@ -23,6 +23,7 @@ from ._types import Array
 from ._values import array_of, float_array, frame_values, is_sparse_frame, na_as_nan, numbers
 
 _PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
+_MOST_FEATURES = 2**31 - 1  # columns of sparse rows have 32 bits in the core
 
 
 # --- features -------------------------------------------------------------------------------------------------------
@@ -261,6 +262,11 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
     values, columns, starts = X.data, X.indices, X.indptr
     if columns.dtype not in (np.int32, np.int64):
         columns = columns.astype(np.int64)
+    width = max(X.shape[1], n_features)
+    if width > _MOST_FEATURES:
+        raise ValueError(
+            f"{who}: X must have at most {_MOST_FEATURES} columns, got {width}; hash its features to fewer columns."
+        )
     starts = np.ascontiguousarray(starts.astype(np.int64, copy=False))
     if starts[-1] < len(columns) and 0 <= starts[-1] == starts.max():  # entries after the last row belong to no row
         values, columns = values[: starts[-1]], columns[: starts[-1]]
@@ -268,7 +274,7 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
         np.ascontiguousarray(numbers(values, "X", who)),
         np.ascontiguousarray(columns),
         starts,
-        max(X.shape[1], n_features),
+        width,
         look,
     )
 
