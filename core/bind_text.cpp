@@ -156,6 +156,7 @@ template <class Value> nb::tuple joined(const std::vector<RowPiece>& pieces, std
 
 nb::tuple stack_rows(const std::vector<GivenPiece>& given, std::int64_t n_rows, bool float32) {
   std::vector<RowPiece> pieces;
+  pieces.reserve(given.size());
   for (const auto& [first, rows] : given)
     pieces.push_back(
         std::visit([&, begin = first](const auto& piece) { return RowPiece{checked_piece(piece, n_rows), begin}; }, rows));

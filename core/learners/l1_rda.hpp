@@ -60,9 +60,9 @@ struct L1RdaRule {
     const Two sums = x.sum([&](index_t j, double xj) {
       return Two{soft_threshold(gradient_sum[j], now.cut) * xj, soft_threshold(sum_to_read(j), read.cut) * xj};
     }, [](index_t, double) { return Two(); });
-    const Two constant = {x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); }),
-                          x.of_constant([&](index_t j, double bias) { return bias * weight(j); })};
-    return {constant.first - now.scale * sums.first, constant.second - read.scale * sums.second};
+    const Two rest = {x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); }),
+                      x.of_constant([&](index_t j, double bias) { return bias * weight(j); })};
+    return {rest.first - now.scale * sums.first, rest.second - read.scale * sums.second};
   }
   /// The score of a prediction, from that by the last sums.
   template <class Row>
