@@ -8,12 +8,15 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference.groups_of_features import Problem
 from thresher.confidence import FGMClassifier
 from thresher.persistence import load_model
+from thresher.preprocessing import RunningScaler, StreamingPipeline
 from unsound import save_unsound
 
 
@@ -53,6 +56,41 @@ def test_rounds_choose_the_features_that_the_dual_variables_pull_at_most(problem
     assert_allclose(np.append(model.intercept_ / 0.5, model.coef_[0, chosen]), w.value, atol=2e-3)
     assert model.dual_gap_ <= 1e-9
     assert len(chosen) == 5
+
+
+@pytest.mark.parametrize("with_intercept", [True, False])
+def test_columns_in_other_units_are_standardized(problem, row_weights, with_intercept):
+    X, y = problem
+    X = X[:, [0, 1, 3, 4]] * [1e-3, 1, 50, 1e6] + np.array([5, 0, -1e3, 1e6]) * with_intercept
+    share = row_weights / row_weights.sum()
+    middle = share @ X * with_intercept
+    size = np.sqrt(share @ (X - middle) ** 2)
+    model = FGMClassifier(4, n_groups=2, tol=1e-8, fit_intercept=with_intercept).fit(X, y, sample_weight=row_weights)
+    plain = FGMClassifier(4, n_groups=2, tol=1e-8, fit_intercept=with_intercept, intercept_scaling=1.0, scale=False)
+    plain.fit((X - middle) / size, y, sample_weight=row_weights)
+    assert_allclose(model.coef_, plain.coef_ / size, rtol=1e-6)
+    assert_allclose(model.decision_function(X), plain.decision_function((X - middle) / size), rtol=1e-6, atol=1e-9)
+
+
+def test_columns_that_never_vary_get_no_weight(problem):
+    X, y = problem
+    model = FGMClassifier(4, n_groups=2).fit(np.c_[1e3 * X[:, [0, 1, 3]], np.full(len(X), 0.1)], y)
+    assert model.coef_[0, 3] == 0
+    assert model.coef_[0, :3].all()
+
+
+def test_columns_of_unit_size_sparse_rows_and_scaled_rows_stay_as_they_are(problem):
+    X, y = problem
+    found = {}
+    for scale in ("auto", False):
+        model = FGMClassifier(4, n_groups=2, scale=scale)
+        found[scale] = [
+            clone(model).fit(X, y).coef_,
+            clone(model).fit(sparse.csr_array(X * np.logspace(0, 1, X.shape[1])), y).coef_,
+            StreamingPipeline([("scale", RunningScaler()), ("learn", clone(model))]).fit(9 * X + 4, y)[-1].coef_,
+        ]
+    for one, other in zip(*found.values(), strict=True):
+        assert_array_equal(one, other)
 
 
 def test_a_gap_that_is_not_reached_is_told(problem):

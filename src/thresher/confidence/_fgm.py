@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from .._engine import Target, are_scaled, largest, one_blas_thread, part_of
+from .._engine import ColumnUnits, Target, are_scaled, largest, one_blas_thread, part_of
 from .._estimators import BatchLesson, Ids, Optimum, SolvedClassifier, param, take, warn_of_convergence
-from .._gate import Array, Log
+from .._gate import Array, Log, auto, boolean
 from ._group_rule import GroupParams
 from ._group_search import BatchColumns, GroupSearch, Prior
 from ._row_blocks import CovarianceBlocks
 
+_ABOUT_ONE, _ALIKE = 3.0, 10.0  # columns of unit size: the largest deviation is within this factor of 1, others alike
+_SAME = 1e-12  # a deviation this small beside the mean is rounding, not variation
 _OUTGROWN = "{}: the weights overflowed; {}lower C."
 
 
@@ -87,7 +90,15 @@ class FGMClassifier(GroupParams, SolvedClassifier):
     )
     intercept_scaling: float = param(
         default=0.1,
-        doc="""Value of the constant feature. It couples all rows: larger values need more passes.""",
+        doc="""Value of the constant feature; scaled columns have 1. It couples all rows: beside small values, as in
+        rows of texts, larger constants need more passes.""",
+    )
+    scale: Any = param(
+        default="auto",
+        rule=boolean | auto,
+        doc="""Standardize the columns of dense rows; sparse rows stay as they are. The problem then refers to scaled
+        columns, and ``coef_`` to those of ``X``. ``"auto"`` scales unless all columns have a mean near 0 and about unit
+        size already, or a :class:`~thresher.preprocessing.RunningScaler` precedes the learner in a pipeline.""",
     )
     max_iter: int = param(default=1000, doc="Largest number of passes over the rows in each round.")
     tol: float = param(default=1e-4, doc="A round ends when the relative duality gap is at most this.")
@@ -95,24 +106,59 @@ class FGMClassifier(GroupParams, SolvedClassifier):
     def _solve(self, rows: _core.Rows, target: Target, weight: Array) -> list[Optimum]:
         present = np.flatnonzero(weight)
         some, codes = part_of(rows, present), target.y[present]
+        units = self._units(some, weight[present])
+        some, bias = (some, self._bias()) if units is None else (units.scaled(some), float(self.fit_intercept))
         signs = [np.where(codes == target.positive(k), 1.0, -1.0) for k in range(target.n_outputs)]
         with one_blas_thread():
-            found = self._searches(some, signs, weight[present])
+            found = self._searches(some, bias, signs, weight[present])
             weights = np.stack([self._optimum(search, rows.n_features).weights for search in found])
             ids = np.arange(rows.n_features)
             if self.selection == "model" and np.count_nonzero(weights[:, :-1].any(axis=0)) > self.n_features_to_select:
                 ids = np.flatnonzero(largest(np.abs(weights[:, :-1]).max(axis=0), int(self.n_features_to_select)))
-                found = self._searches(_core.Rows.dense(take(some, 0.0, ids), False), signs, weight[present])
+                found = self._searches(_core.Rows.dense(take(some, 0.0, ids), False), bias, signs, weight[present])
         groups = [[ids[group.ids] for group in search.groups] for search in found]
         self.groups_: list[Any] = groups[0] if len(groups) == 1 else groups
-        return [self._optimum(search, rows.n_features, ids) for search in found]
+        optima = [self._optimum(search, rows.n_features, ids) for search in found]
+        return optima if units is None else [self._in_users_units(one, units) for one in optima]
 
-    def _searches(self, rows: _core.Rows, signs: list[Array], weight: Array) -> list[GroupSearch]:
+    def _units(self, rows: _core.Rows, weight: Array) -> ColumnUnits | None:
+        """The units in which the problem is solved; None if they are those of the rows."""
+        told = self.scale == "auto" and vars(self).get("_rows_come_scaled", False)  # by a pipeline
+        if not self.scale or told or rows.columns is not None:
+            return None
+        X, share = np.asarray(rows.values, dtype=np.float64), weight / weight.max()
+        share /= share.sum()
+        mean = share @ X
+        shift = mean if self.fit_intercept else np.zeros_like(mean)
+        deviation = np.sqrt(share @ np.square(X - shift))
+        varies = deviation > _SAME * np.abs(mean)
+        if self.scale == "auto":
+            sizes = deviation[varies]
+            largest_size, least = sizes.max(initial=1 / _ABOUT_ONE), sizes.min(initial=_ABOUT_ONE)
+            alike = 1 / _ABOUT_ONE <= largest_size <= _ABOUT_ONE and largest_size <= _ALIKE * least
+            if alike and (np.abs(shift[varies]) <= sizes).all():
+                return None
+        return ColumnUnits(shift, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies), np.inf)
+
+    def _in_users_units(self, found: Optimum, units: ColumnUnits) -> Optimum:
+        """The same scores, as sums of the columns of X."""
+        weights = found.weights.copy()
+        weights[:-1] *= units.inverse
+        if self.fit_intercept:
+            weights[-1] = (weights[-1] - weights[:-1] @ units.shift) / self._bias()
+        return found._replace(weights=weights)
+
+    @classmethod
+    def _from_file(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Files without a scale hold models that did not scale."""
+        return super()._from_file(params if "scale" in params else {**params, "scale": False})
+
+    def _searches(self, rows: _core.Rows, bias: float, signs: list[Array], weight: Array) -> list[GroupSearch]:
         """One search for each output."""
         columns = BatchColumns.of(rows)
-        return [self._search(rows, columns, y, weight) for y in signs]
+        return [self._search(BatchLesson(rows, bias, y, weight, np.zeros(len(y)), columns)) for y in signs]
 
-    def _search(self, rows: _core.Rows, columns: BatchColumns, y: Array, weight: Array) -> GroupSearch:
+    def _search(self, lesson: BatchLesson) -> GroupSearch:
         """One output."""
         params = self._search_params() | {
             "score": "identity",
@@ -120,12 +166,11 @@ class FGMClassifier(GroupParams, SolvedClassifier):
             "gap_tol": float(self.tol),
             "whiten": False,
         }
-        lesson = BatchLesson(rows, self._bias(), y, weight, np.zeros(len(y)), columns)
-        search = GroupSearch(lesson, weight, Prior(CovarianceBlocks.empty(params["r"]), np.empty(0)), params)
+        search = GroupSearch(lesson, lesson.weight, Prior(CovarianceBlocks.empty(params["r"]), np.empty(0)), params)
         try:
             search.run()
         except FloatingPointError:
-            scale = "" if are_scaled(rows.values) else "scale the features to about 1, or "
+            scale = "" if are_scaled(lesson.rows.values) else "scale the features to about 1, or "
             raise FloatingPointError(_OUTGROWN.format(type(self).__name__, scale)) from None
         return search
 
