@@ -121,7 +121,8 @@ def _stream_table(scores: Scores, sparse_sets: list[str], notes: list[str], quic
         f"Streaming classifiers at their defaults: accuracy in %, one pass, unscaled rows, {len(sets)} {_kind()} sets",
         columns,
         notes=[
-            f"Sets: {', '.join(sets)}. Means over 10 splits of a small set, 2 of a larger, 1 of the largest.",
+            f"Sets: {', '.join(sets)}. Means over 10 to 48 splits of a set of at most 1,000 training rows, 2 of a "
+            "larger, 1 of the largest.",
             f"Itself tuned: the best of {N_SETTINGS} settings of the declared range, chosen on the last fifth of the "
             "training rows. Below SGD: one pass of SGDClassifier over the same rows, dense ones standardised. River "
             f"gets dense rows only, at most {RIVER_ROWS:,}. Multi-task learners get sets of two classes as one task, "

@@ -24,7 +24,7 @@ def test_confusion_is_one_minus_the_area_under_the_roc_curve_of_bins():
     area = roc_auc_score(y, [bin_of(score) for score in scores], sample_weight=weight)
     n_rarer = weight[y == 1].sum() * weight.sum() / (weight**2).sum()  # in rows of equal weight
     chance = (n_rarer * area + 1) / (n_rarer + 2)
-    share, error = confusions([counts, ScoreCounts.empty(1)])
+    share, error = confusions(*(np.vstack(pair) for pair in zip(counts[:2], ScoreCounts.empty(1)[:2], strict=True)))
     assert_allclose(share, [1 - area, 0.5])
     assert_allclose(error, [np.sqrt(chance * (1 - chance) / n_rarer), 0.5])
 
@@ -41,7 +41,7 @@ def race(model):
     learner, state = model._learner_now(), model.state_
     running = learner.tuning.running(learner, state)
     lately = (state.arrays["missed"] - state.arrays["older_mark"])[running, 0]
-    confusion, error = confusions([learner.score_counts(state, int(k)) for k in running])
+    confusion, error = confusions(state.arrays["score_bins"][running], state.arrays["score_clock"][running])
     distance = (lately - lately.min()) / np.sqrt(lately.min() + 1)
     close = np.flatnonzero(distance <= 1)
     first = close[confusion[close].argmin()]

@@ -9,7 +9,6 @@ drift.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -132,14 +131,14 @@ class ScoreCounts(NamedTuple):
         return [_curve(at, one, is_free) for one in rows]
 
 
-def confusions(counts: Sequence[ScoreCounts]) -> tuple[Array, Array]:
+def confusions(bins: Array, clocks: Array) -> tuple[Array, Array]:
     """Return, for the only output of each model, how often a row of another class scores above one of the class: 0 if
     scores separate the classes, 1/2 if they carry no information. Rows in the same bin count half. Also return the
-    standard errors, for as many pairs as the rarer class has rows, plus one of each outcome."""
-    _, sums, squares, _ = np.array([each.clock for each in counts]).T
-    rows = np.array([each.bins[0] for each in counts]) * (sums / np.maximum(squares, _TINY))[:, None]
-    others, own = rows.reshape(len(counts), 2, -1).swapaxes(0, 1)
-    n_others, n_own = others.sum(axis=1), own.sum(axis=1)
+    standard errors, for as many pairs as the rarer class has rows, plus one of each outcome. Models are the rows of
+    both arrays, which are those of :class:`ScoreCounts`."""
+    rows = (bins * (clocks[:, 1] / np.maximum(clocks[:, 2], _TINY))[:, None]).reshape(len(bins), 2, -1)
+    others, own = rows[:, 0], rows[:, 1]
+    n_others, n_own = rows.sum(axis=2).T
     above = n_others[:, None] - others.cumsum(axis=1) + others / 2
     n = np.minimum(n_others, n_own)
     share = np.where(n > 0, (own * above).sum(axis=1) / np.maximum(n_others * n_own, _TINY), 0.5)

@@ -119,12 +119,14 @@ class Tuning(MeasuredUnits):
         n_rows, weight = state.arrays["tally"][:, [0, 3]].sum(axis=0).tolist()
         if abs(weight - n_rows) > 1e-5 * n_rows:
             return distance
-        counts = [learner.score_counts(state, model) for model in models[close].tolist()]
-        n_seen = state.arrays["tally"][:, 0].reshape(learner.n_models, -1)[:, 0]
-        n_counted = np.array([each.clock[0] for each in counts])
-        whole = np.flatnonzero((n_seen[models[close]] == n_seen.max()) & (n_counted == n_counted.max()))
-        if len(counts[0].bins) == 1 and len(whole) > 1:
-            confusion, errors = confusions([counts[at] for at in whole])
+        bins, clock, near = state.arrays["score_bins"], state.arrays["score_clock"], models[close]
+        if bins.size > learner.n_models * bins.shape[-1]:  # of several outputs
+            return distance
+        bins = bins.reshape(learner.n_models, -1)
+        n_seen, n_counted = state.arrays["tally"][:, 0].reshape(learner.n_models, -1)[:, 0], clock[near, 0]
+        whole = np.flatnonzero((n_seen[near] == n_seen.max()) & (n_counted == n_counted.max()))
+        if len(whole) > 1:
+            confusion, errors = confusions(bins[near[whole]], clock[near[whole]])
             best = confusion.argmin()
             distance[close[whole]] += (confusion - confusion[best]) / errors[best]
         return distance
