@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,8 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import thresher
+from reference import scoring_reader
 from thresher import onepass, registry
 from thresher._engine import Lesson, Target
 from thresher._estimators import OnlineLinear, of_rows_seen_before
@@ -198,6 +201,102 @@ def test_sparsified_weights_say_the_same():
     assert isinstance(model.sparsify().fit(X, Y).coef_, np.ndarray)
     with pytest.raises(ValueError, match="not fitted"):
         L1RDAClassifier().sparsify()
+
+
+def scores_of(model, **more):
+    return (model.decision_function if is_classifier(model) else model.predict)(X, **more)
+
+
+@pytest.mark.parametrize("cls", ONLINE.values(), ids=ONLINE)
+def test_rounded_models_predict_within_rounding_learn_on_and_are_saved_in_float32(cls, tmp_path):
+    model, more = cls(), {}
+    y = target_of(model)
+    if "groups" in model.get_params():
+        model.set_params(groups=[[0, 1], [2, 3], [4, 5]])
+    if "tasks" in getattr(cls, "_needs", ()):
+        more = {"tasks": np.arange(len(X)) % 2}
+    model.fit(X.astype(np.float32), y, **more)
+    exact, scores, support = model.coef_.copy(), scores_of(model, **more), model.support_
+    assert exact.dtype == np.float64
+
+    assert model.to_float32() is model
+    assert model.coef_.dtype == model.intercept_.dtype == np.float32
+    np.testing.assert_allclose(model.coef_, exact, rtol=1e-6, atol=3e-7 * np.abs(exact).max())
+    np.testing.assert_allclose(scores_of(model, **more), scores, rtol=0, atol=3e-7 * np.abs(scores).max())
+    np.testing.assert_array_equal(model.support_, support)
+
+    save_model(model, tmp_path / "m.thresher")
+    again = load_model(tmp_path / "m.thresher")
+    assert again.coef_.dtype == np.float32
+    np.testing.assert_array_equal(scores_of(again, **more), scores_of(model, **more))
+    for one in (model, again):
+        one.partial_fit(X[:100], y[:100], **{name: values[:100] for name, values in more.items()})
+    np.testing.assert_array_equal(scores_of(again, **more), scores_of(model, **more))
+    assert model.coef_.dtype == np.float32
+    assert model.to_float64().coef_.dtype == np.float64
+    assert again.fit(X, y, **more).coef_.dtype == np.float64
+
+
+@pytest.mark.parametrize("cls", [AROWClassifier, PAClassifier, L1RDAClassifier, PegasosClassifier])
+def test_after_rounding_any_chunks_lead_to_the_same_bits(cls):
+    models = [cls(random_state=0).partial_fit(X[:100], Y[:100], classes=["down", "up"]) for _ in range(2)]
+    for model, size in zip(models, (200, 7), strict=True):
+        model.to_float32()
+        for k in range(100, 300, size):
+            model.partial_fit(X[k : k + size][: 300 - k], Y[k : k + size])
+    for name, values in models[0].state_.arrays.items():
+        np.testing.assert_array_equal(models[1].state_.arrays[name], values)
+
+
+def test_single_rows_are_learned_from_the_rounded_weights():
+    alone, together = (PAClassifier(C=1.0, random_state=0).fit(X[:100], Y[:100]) for _ in range(2))
+    rows = sparse.csr_array(X)
+    for begin, end in ((100, 110), (110, 120)):
+        for row, y in zip(X[begin:end], Y[begin:end].tolist(), strict=True):
+            alone.learn_one((np.arange(6), row), y)
+        together.partial_fit(rows[begin:end], Y[begin:end])
+        for model in (alone, together):
+            model.to_float32()
+    np.testing.assert_array_equal(alone.state_.arrays["coef"], together.state_.arrays["coef"])
+
+
+def test_files_of_rounded_models_are_half_as_large_until_more_is_learned(tmp_path):
+    wide = sparse.random_array((50, 20_000), density=0.01, random_state=0, format="csr")
+    y = np.arange(50) % 2
+    model = AROWClassifier(r=1.0, random_state=0).fit(wide, y)
+
+    def size():
+        save_model(model, tmp_path / "m.thresher")
+        return (tmp_path / "m.thresher").stat().st_size
+
+    exact = size()
+    model.to_float32()
+    assert 0.5 <= size() / exact < 0.53
+    assert model.partial_fit(wide, y).coef_.dtype == np.float32
+    assert size() == pytest.approx(exact, rel=0.01)
+    model.to_float32()
+    assert size() / exact < 0.53
+
+
+def test_rounding_refuses_what_float32_cannot_hold_and_keeps_what_is_small():
+    model = PAClassifier(C=1.0, intercept_scaling=1.0).fit([[1e-60], [-1e-60]], [1, 0], coef_init=[1e-60])
+    model.to_float32()
+    assert 0 < model.state_.arrays["coef"][0, 0] < 2e-38
+    large = PAClassifier(C=1.0).fit([[1.0], [-1.0]], [1, 0], coef_init=[1e60])
+    with pytest.raises(OverflowError, match=r"PAClassifier: numbers above 3\.4e38 .* keep this model in float64"):
+        large.to_float32()
+    assert large.coef_[0, 0] == 1e60
+    with pytest.raises(ValueError, match="not fitted"):
+        PAClassifier().to_float32()
+
+
+def test_exports_of_rounded_models_say_what_the_model_says():
+    X = RNG.normal(1e6, 1, size=(300, 3))
+    model = AROWClassifier(random_state=0).fit(X, X[:, 0] > 1e6).to_float32()
+    scoring = json.loads(thresher.export(model, to="json"))
+    rows = [{f"x{j + 1}": value for j, value in enumerate(row)} for row in X[:20].tolist()]
+    said = [scoring_reader.scores(scoring, row)[0] for row in rows]
+    np.testing.assert_allclose(said, model.decision_function(X[:20]), atol=1e-6)
 
 
 def test_files_keep_the_parameters(tmp_path):

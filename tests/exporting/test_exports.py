@@ -232,6 +232,16 @@ def test_names_from_anywhere_cannot_leave_their_quotes(tmp_path):
         subprocess.run(["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", source], check=True)
 
 
+def test_a_query_over_dates_says_how_to_convert_them():
+    query = thresher.export(made("two_classes")[0], to="sql")
+    assert '"sold": a number of days since 1970-01-01' in query
+    convert = "julianday(d) - 2440587.5"
+    assert convert in query
+    assert convert not in thresher.export(made("array_rows")[0], to="sql")
+    (days,) = sqlite3.connect(":memory:").execute(f"SELECT {convert} FROM (SELECT '2024-05-03' AS d)").fetchone()
+    assert days == (np.datetime64("2024-05-03") - np.datetime64("1970-01-01")).astype(int)
+
+
 @pytest.mark.parametrize(
     "options, sentence",
     [

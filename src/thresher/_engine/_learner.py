@@ -624,6 +624,12 @@ class Learner:
         for k, view in enumerate(state.views):
             self.core.rebuild(view, self._params_of(state, k), state.sizes["weight"])
 
+    def round(self, state: State) -> None:
+        """Round what was learned for each weight to float32, in the form in which states merge."""
+        self.settle_all([state])
+        state.round()
+        self.rebuild(state)
+
     def merge(self, start: State, states: Sequence[State], weights: Sequence[float], again: bool = False) -> State:
         """One state from those that shards reached from a common ``start``.
 

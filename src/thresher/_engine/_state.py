@@ -90,6 +90,12 @@ class Field:
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(sizes[axis] for axis in self.axes.split() if axis not in ("model", "shared")) or (1,)
 
+    @property
+    def may_be_rounded(self) -> bool:
+        """Whether it holds learned numbers for each weight. A matrix over all pairs of weights does not count, because
+        rounding could make it indefinite."""
+        return self.merge != "derived" and self.domain != "count" and self.axes.split().count("weight") == 1
+
     def whole_shape(self, n_outputs: int, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of the array over all outputs."""
         n = 1 if self.axes.startswith("shared") else sizes.get("model", 1) if self.axes == "model" else n_outputs
@@ -237,6 +243,32 @@ class State:
     def blank(self, n_weights: int) -> State:
         """A state of the same kind before the first row, of that many weights."""
         return State(self.fields, self.n_outputs, {**self.sizes, "weight": n_weights})
+
+    def round(self) -> None:
+        """Round what was learned for each weight to float32, in place. Only zeros become zero."""
+        rounded: dict[str, NDArray[np.float32]] = {}
+        with np.errstate(over="ignore", under="ignore"):
+            for f in self.fields:
+                if f.may_be_rounded:
+                    exact = self.arrays[f.name]
+                    single: NDArray[np.float32] = exact.astype(np.float32)
+                    lost = (single == 0) & (exact != 0)
+                    single[lost] = np.copysign(np.finfo(np.float32).tiny, exact[lost])
+                    rounded[f.name] = single
+        if not all(np.isfinite(values).all() for values in rounded.values()):
+            raise OverflowError("numbers above 3.4e38 were learned, which float32 does not have")
+        for name, values in rounded.items():
+            self.arrays[name][...] = values
+
+    def as_float32(self) -> dict[str, NDArray[Any]]:
+        """The arrays, in float32 where :meth:`round` rounded them and they have not changed since."""
+        found: dict[str, NDArray[Any]] = dict(self.arrays)
+        with np.errstate(over="ignore", under="ignore"):
+            for f in self.fields:
+                single = self.arrays[f.name].astype(np.float32) if f.may_be_rounded else None
+                if single is not None and np.array_equal(single, self.arrays[f.name]):
+                    found[f.name] = single
+        return found
 
     def copy(self) -> State:
         return State(self.fields, self.n_outputs, self.sizes, self.arrays)

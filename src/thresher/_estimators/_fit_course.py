@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _gate
 from .._core import Rows
-from .._engine import Learner, Lesson, State, Target
+from .._engine import Learner, Lesson, State, Target, in_turn
 from .._gate import Array, at_least, boolean, non_negative, none, sparse
 from ._contract import Borrowed, check_is_fitted
 from ._declared import Declared, param
@@ -52,6 +52,7 @@ class HasCourse(Declared):
     _init_callback_context = Borrowed("sklearn.callback", "CallbackSupportMixin")
 
     _is_sparsified = False
+    _is_float32 = False  # whether weights are given, and saved, in float32
 
     def sparsify(self) -> Self:
         """Return ``coef_`` as a sparse array until the next :meth:`fit`, as scikit-learn's linear models do.
@@ -65,6 +66,33 @@ class HasCourse(Declared):
     def densify(self) -> Self:
         """Return ``coef_`` as a dense array again."""
         vars(self).pop("_is_sparsified", None)
+        return self
+
+    @in_turn
+    def to_float32(self) -> Self:
+        """Round what was learned for each feature to float32.
+
+        ``coef_`` and ``intercept_`` then have that type, and files of the model are up to half as large, but memory and
+        training time do not change. Learning and scores stay in float64: :meth:`partial_fit` continues from the rounded
+        values, and what it learns is kept in float64 in files until you call this method again. :meth:`fit` returns to
+        float64. An incomplete mini-batch is closed first. Matrices over all pairs of features are not rounded.
+        """
+        check_is_fitted(self)
+        me: Any = self
+        learner, state = me._learner_now(), me.state_.copy()
+        try:
+            learner.round(state)
+        except OverflowError as error:
+            raise OverflowError(f"{type(self).__name__}: {error}; keep this model in float64.") from None
+        for name, values in state.arrays.items():
+            me.state_.arrays[name][...] = values
+        me._weights_cache, self._is_float32 = None, True
+        vars(self).pop("_bound_rows", None)  # what was looked up for single rows
+        return self
+
+    def to_float64(self) -> Self:
+        """Return ``coef_`` and ``intercept_`` in float64 again; what was rounded stays rounded."""
+        vars(self).pop("_is_float32", None)
         return self
 
     @property

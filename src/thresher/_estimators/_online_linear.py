@@ -87,6 +87,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         "feature_names_in_",
         "n_iter_",
         "_grown",
+        "_is_float32",
     )  # beside state_, what a file keeps
 
     def _learner(self, n_features: int) -> Learner:
@@ -162,7 +163,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         self._commit_target(target)
         self.state_, self.n_iter_ = state, n_iter
         self._keep(learner)
-        self.densify()
+        self.densify().to_float64()
         self._weights_cache: tuple[Learner, Array] | None = (learner, weights)
         self._grown = False
         if "_row_reader" in self.__dict__:
@@ -399,13 +400,16 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     @property
     def coef_(self) -> Array:
         """Weights of the features."""
-        weights = self._shape_weights(self._all_weights()[:, :-1])
+        weights = self._typed(self._shape_weights(self._all_weights()[:, :-1]))
         return sparse.csr_array(np.atleast_2d(weights)) if self._is_sparsified else read_only(weights)
 
     @property
     def intercept_(self) -> Array:
         """Constant terms."""
-        return self._all_weights()[:, -1] * self._learner_now().constant(self.state_)
+        return self._typed(self._all_weights()[:, -1] * self._learner_now().constant(self.state_))
+
+    def _typed(self, weights: Array) -> Array:
+        return weights.astype(np.float32) if self._is_float32 else weights
 
     @property
     def support_(self) -> NDArray[np.intp]:

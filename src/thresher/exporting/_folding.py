@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from copy import copy
 from functools import singledispatchmethod
 from typing import Any
 
@@ -61,6 +62,8 @@ def scoring_of(model: Any) -> Scoring:
     *transformers, learner = steps
     _check_learner(learner)
     named = any(map(_has_names, steps))
+    if hasattr(learner, "to_float64"):  # weights as predictions use them
+        learner = copy(learner).to_float64()
     fold = _Fold(dense_weights(learner.coef_), np.atleast_1d(learner.intercept_), named)
     for step in reversed(transformers):
         fold.before(step)

@@ -40,6 +40,10 @@ _TYPES = {
     "text": "text",
     "date": "a number of days since 1970-01-01, with the time as a fraction",
 }
+_DATES = """\
+-- Convert dates first: epoch(d) / 86400.0 in DuckDB, julianday(d) - 2440587.5 in SQLite. SQLite would read the text
+-- '2024-05-03' as the number 2024.
+"""
 
 
 def to_sql(scoring: Scoring, table: str = "data", key: Sequence[str] = ()) -> str:
@@ -78,6 +82,7 @@ class _Query:
         outputs += [f"{expression} AS {_name(name)}" for name, expression in results.items()]
         columns = "\n".join(f"--   {in_comment(_name(each.name))}: {_TYPES[each.type]}" for each in self.scoring.inputs)
         head = _HEAD.format(model=self.scoring.model, table=in_comment(_name(self.table)), columns=columns)
+        head += _DATES if any(each.type == "date" for each in self.scoring.inputs) else ""
         stages = ",\n".join(self.stages)
         return f"{head}WITH {stages}\nSELECT " + ",\n  ".join(outputs) + f"\nFROM stage_{len(self.stages) - 1}\n"
 

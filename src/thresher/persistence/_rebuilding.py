@@ -13,7 +13,7 @@ from .._estimators import OnlineLinear
 from .._gate import check_loaded, check_loaded_features, check_params
 from ._packing import Packer, Refusal, Tensors, Unpacker, require
 
-_OPTIONAL = {"feature_names_in_", "_grown", "_score_bins", "_score_clock"}
+_OPTIONAL = {"feature_names_in_", "_grown", "_is_float32", "_score_bins", "_score_clock"}
 _LATER = {"reads", "n_wrong", "loss_shift"}  # of models side by side; the oldest files have one for each of them
 
 
@@ -42,7 +42,7 @@ def describe(model: Any, packer: Packer, prefix: str = "") -> dict[str, Any]:
         described["models"] = [describe(one, packer, f"{prefix}{i}/") for i, one in enumerate(model.models_)]
     if hasattr(model, "state_"):
         described |= {"n_outputs": model.state_.n_outputs, "sizes": model.state_.sizes}
-        for key, array in model.state_.arrays.items():
+        for key, array in (model.state_.as_float32() if model._is_float32 else model.state_.arrays).items():
             packer.tensors[f"{prefix}state/{key}"] = np.ascontiguousarray(array)
     return described
 
@@ -124,6 +124,7 @@ def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) 
         check_loaded(model.classes_, type(model).__name__)
     counted = type(model.n_iter_) is int and model.n_iter_ >= 0 and type(vars(model).get("_grown", False)) is bool
     require(counted, "the number of passes must be an integer of at least 0")
+    require(type(model._is_float32) is bool, "a model must be in float32 or not")
     n_outputs, sizes = header["n_outputs"], header["sizes"]
     require(sizes.get("weight") == model.n_features_in_ + 1, "the number of features does not fit the weights")
     learner = model._checked_learner(model.n_features_in_).for_outputs(model._n_outputs)
@@ -139,8 +140,10 @@ def _state(model: Any, header: dict[str, Any], prefix: str, unpacker: Unpacker) 
         if is_old and field.name in _LATER:
             array = field.block(n_outputs, sizes)
         shape = field.whole_shape(n_outputs, sizes)
-        fits = array is not None and array.dtype == np.float64 and array.shape == shape
-        require(fits, f"array {field.name!r} must be float64 of shape {shape}")
+        rounded = model._is_float32 and field.may_be_rounded
+        types = (np.float64, np.float32) if rounded else (np.float64,)
+        fits = array is not None and array.dtype in types and array.shape == shape
+        require(fits, f"array {field.name!r} must be float64{' or float32' if rounded else ''} of shape {shape}")
         arrays[field.name] = array
     for field in fields:
         fault = field.fault(arrays)
