@@ -183,6 +183,7 @@ void bind_one_row(nb::module_& m) {
       .def("take", &RowReader::take, nb::arg("rows"))
       .def("accept", &RowReader::accept)
       .def("rows", &rows_of)
+      .def("values", [](const RowReader& reader) { return copied(reader.row.values()); })
       .def_ro("n_features", &RowReader::n_features)
       .def_ro("width", &RowReader::width);
   m.def("same_entries", &same_entries, nb::arg("entries"), nb::arg("names"), nb::arg("values"));

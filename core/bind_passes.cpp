@@ -2,14 +2,12 @@
 #include <vector>
 
 #include "bind_matrix.hpp"
+#include "bind_row_models.hpp"
 
 namespace thresher {
 namespace {
 
 using Strided = nb::ndarray<double, nb::ndim<1>, nb::device::cpu>;
-
-/// What became of a row; any of these may be.
-struct RowOutcome { static constexpr int wrong = 1, diverged = 2, paused = 4; };
 
 /// Rows in another form, for n_steps steps with `width` scores each.
 OtherForm other_form(const std::optional<In<double>>& rows, const std::optional<In<index_t>>& at,
@@ -22,13 +20,6 @@ OtherForm other_form(const std::optional<In<double>>& rows, const std::optional<
   for (index_t t = 0; t < n_steps; ++t) inside &= at->data()[t] * n_features <= static_cast<index_t>(rows->shape(0)) - n_features;
   require(inside, "a step names another form that is not there");
   return {rows->data(), at->data(), scores->data()};
-}
-
-/// The scores that a state has counted for `n_outputs` outputs, or nothing if none are wanted.
-ScoreCounts score_counts(const PySource& source, bool wanted, index_t n_outputs) {
-  if (!wanted) return {};
-  return {source.array("score_bins", 2 * ScoreBins::n * n_outputs), source.array("score_clock", ScoreCounts::n_clock),
-          source.array("score_drift", ScoreCounts::n_drift), n_outputs};
 }
 
 /// One code below n_codes for each row; without codes, all are 0.
@@ -93,7 +84,7 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
     const OtherForm other = other_form(other_rows, other_at, other_scores, rows.n_features, lesson.n_steps, 1);
     const PySource source(std::move(state), std::move(params), rows.n_features + 1);
     Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
-    ScoreCounts counts = score_counts(source, count_scores, 1);
+    ScoreCounts counts = ScorePlaces(source, count_scores, 1).counts();
     const auto learner = make(source);
     PassResult r;
     {
@@ -108,26 +99,12 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
       nb::arg("other_rows").none() = nb::none(), nb::arg("other_at").none() = nb::none(),
       nb::arg("other_scores").noconvert().none() = nb::none(), nb::arg("count_scores") = false);
 
-  // A pass over the row that was read last. The GIL is kept: giving it away takes longer than most rows.
-  def(in, "learn_row",
-      [make](const RowReader& x, double bias, double y, double weight, nb::dict state, nb::dict params, bool count_scores) {
-    const Lesson lesson{&y, &weight, nullptr, 0, 1, false, 1};
-    const PySource source(std::move(state), std::move(params), x.width + 1);
-    Tally& tally = *reinterpret_cast<Tally*>(source.array("tally", "tally"));
-    double* const n_mistakes = source.array("n_mistakes", "");
-    ScoreCounts counts = score_counts(source, count_scores, 1);
-    const PassResult r = make(source)->run(x.row, x.width, bias, lesson, tally, counts ? &counts : nullptr);
-    *n_mistakes += static_cast<double>(r.n_mistakes);
-    return (r.n_mistakes > 0 ? RowOutcome::wrong : 0) | (r.diverged >= 0 ? RowOutcome::diverged : 0) |
-           (r.paused >= 0 ? RowOutcome::paused : 0);
-  }, nb::arg("x"), nb::arg("bias"), nb::arg("y"), nb::arg("weight"), nb::arg("state"), nb::arg("params"),
-      nb::arg("count_scores"));
-
-  // The score of the row that was read last.
-  def(in, "score_row", [make](const RowReader& x, double bias, nb::dict state, nb::dict params) {
-    const PySource source(std::move(state), std::move(params), x.width + 1);
-    return make(source)->score(x.row, x.width, bias);
-  }, nb::arg("x"), nb::arg("bias"), nb::arg("state"), nb::arg("params"));
+  def(in, "row_models",
+      [make](const nb::list& states, const nb::list& params, index_t n_weights, double bias, index_t reads,
+             std::optional<double> until,
+             bool counts_scores) { return RowModels(make, states, params, n_weights, bias, reads, until, counts_scores); },
+      nb::arg("states"), nb::arg("params"), nb::arg("n_weights"), nb::arg("bias"), nb::arg("reads"), nb::arg("until").none(),
+      nb::arg("counts_scores"));
 
   using Read = void (AnySingle::*)(const AnyRows&, double, double*, index_t);
   const auto reader = [&](const char* name, Read read) {
@@ -187,7 +164,7 @@ void bind_matrix(nb::handle in, Maker<AnyMatrix> make) {
     require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps * width, "margins and steps differ in length");
     const OtherForm other = other_form(other_rows, other_at, other_scores, rows.n_features, lesson.n_steps, width);
     std::vector<double> out(static_cast<std::size_t>(2 * width));
-    ScoreCounts counts = score_counts(source, count_scores, width);
+    ScoreCounts counts = ScorePlaces(source, count_scores, width).counts();
     PassResult r;
     {
       nb::gil_scoped_release nogil;

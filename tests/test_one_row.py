@@ -304,8 +304,25 @@ def test_a_core_refuses_a_row_that_is_wider_than_the_state():
     model = PAClassifier(C=1.0).partial_fit([[1.0, 2.0]], [1], classes=[0, 1])
     reader = RowReader("x", {}, 2)
     reader.read({5: 1.0}, True)
-    learner = model._learner_now()
+    learner, view = model._learner_now(), model.state_.views[0]
+
+    def models(n_weights):
+        return learner.core.row_models([view], [learner.params], n_weights, 0.1, 0, None, False)
+
     with pytest.raises(ValueError, match="wrong length"):
-        learner.core.learn_row(reader, 0.1, 1.0, 1.0, model.state_.views[0], learner.params, False)
-    with pytest.raises(ValueError, match="wrong length"):
-        learner.core.score_row(reader, 0.1, model.state_.views[0], learner.params)
+        models(7)
+    with pytest.raises(ValueError, match="differ in length"):
+        models(3).learn(reader, 1.0, 1.0, False)
+    with pytest.raises(ValueError, match="differ in length"):
+        models(3).score(reader)
+
+
+def test_copies_that_share_a_state_learn_from_rows_in_turn():
+    X, y = rows_for(L1RDAClassifier(), n_rows=40, n_classes=2)
+    one, chunks = taught(L1RDAClassifier(), X[:10], y[:10], as_dict)
+    beside = copy.copy(one)
+    assert beside.state_ is one.state_
+    for i in range(10, 40):
+        (one, beside)[i % 3 == 0].learn_one(as_dict(X[i]), y[i])
+        chunks.partial_fit(sparse.csr_array(X[i : i + 1]), y[i : i + 1])
+    assert_same_bits(one.state_, chunks.state_)

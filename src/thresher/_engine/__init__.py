@@ -26,4 +26,4 @@ from ._target import Target
 from ._task_rounds import TaskTarget, check_rounds, encode_tasks, read_rounds, read_tasks, round_orders
 from ._threads import allow_threads, in_threads, n_threads, one_blas_thread
 from ._tuning import Tuning
-from ._turns import in_turn
+from ._turns import in_turn, turn_of

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MEASURED = 1 << 12  # rows that the unit of sparse rows is measured on; after them, columns are sampled
 _SAMPLED = 8  # of later rows, one in this many is measured: the deviation of a column is known by then
-_ONE_ROW = np.zeros(1, dtype=np.int64)
+_FIRST = np.zeros(1, dtype=np.int64)
 _BYTES = 1 << 21  # of scaled rows at a time: they stay in cache while all outputs learn from them
 _FEW = 8  # rows at which deviations are assumed to be twice as large as measured
 _FAR = 5.0  # deviations: what lies farther from the mean decides a class as if it lay there
@@ -131,15 +131,19 @@ class MeasuredUnits:
             )
         state.arrays["n_measured"][0, 0] = n_before + len(part)
 
-    def measure_row(self, state: State, n_seen: int, row: Callable[[], Rows]) -> None:
-        """Measure the last of ``n_seen`` sparse rows; later ones are sampled."""
+    def measure_row(self, state: State, n_seen: int, values: Callable[[], Array]) -> None:
+        """Measure the last of ``n_seen`` sparse rows, which has these values; later ones are sampled."""
         if n_seen > _MEASURED and n_seen % _SAMPLED != 1:
             return
-        n_measured = state.views[0]["n_measured"]
-        if n_measured[0] < _MEASURED:
-            self.measure(state, row(), Target(np.zeros(1)), _ONE_ROW)
-        else:  # only their number is kept
-            n_measured[0] += 1
+        view = state.views[0]
+        n_measured = view["n_measured"]
+        if n_measured[0] < _MEASURED:  # after that, only their number is kept
+            stored = values()
+            square = _squares(stored, _FIRST)[0] if len(stored) else 0.0
+            if square > 0:
+                view["unit_sum"][0] += np.log(square)
+                view["unit_count"][0] += 1
+        n_measured[0] += 1
 
     def measure_more(self, state: State, moments: Sums) -> None:
         """The same for dense rows that are elsewhere, of which :func:`moments_of` are known."""
@@ -358,5 +362,10 @@ def row_squares(rows: Rows, part: NDArray[np.int64], *, counts: bool = False) ->
         else:
             places = np.repeat(rows.starts[part] - begins, lengths) + np.arange(lengths.sum())
         values = np.asarray(rows.values[places] != 0 if counts else rows.values[places], dtype=np.float64)
-        squares[lengths > 0] = np.add.reduceat(values * values, begins[lengths > 0])
+        squares[lengths > 0] = _squares(values, begins[lengths > 0])
     return squares
+
+
+def _squares(values: Array, begins: NDArray[np.int64]) -> Array:
+    """Return the squared lengths of rows whose values lie one after the other."""
+    return np.add.reduceat(values * values, begins)

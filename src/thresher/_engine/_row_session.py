@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from .._core import RowReader
+from .._core import RowModels, RowReader
 from ._learner import Learner
 from ._state import State
 from ._tuning import next_milestone
 
-_WRONG, _DIVERGED, _PAUSED = 1, 2, 4  # what becomes of a row, in any combination
-
-
-class _Candidate:
-    """A model that learns, and where its mistakes in a race are counted."""
-
-    __slots__ = ("model", "params", "raced", "tally", "view")
-
-    def __init__(self, learner: Learner, state: State, model: int) -> None:
-        self.model, self.view, self.params = model, state.views[model], learner._params_of(state, model)
-        self.tally = self.view["tally"]
-        self.raced = self.view.get("missed")
+_LEARNED, _LEFT = RowModels.LEARNED, RowModels.LEFT
 
 
 class RowSession:
@@ -28,80 +17,63 @@ class RowSession:
     race between candidates is looked at again, :meth:`learn` leaves the row to the learner, and the session has ended.
     """
 
-    __slots__ = (
-        "_candidates",
-        "_constant",
-        "_core",
-        "_counts",
-        "_goal",
-        "_learner",
-        "_reads",
-        "_tuning",
-        "has_ended",
-        "state",
-        "views",
-    )
+    __slots__ = ("_learner", "_models", "_places", "_seen", "_tuning", "has_ended", "score", "state")
 
     def __init__(self, learner: Learner, state: State) -> None:
-        self.state, self.views = state, state.views
-        self._learner, self._core, self._tuning = learner, learner.core, learner.tuning
-        self._constant, self.has_ended = learner.intercept, False
-        self._counts = learner.counts_scores
-        models = [0] if learner.tuning is None else learner.tuning.running(learner, state).tolist()
-        self._candidates = [_Candidate(learner, state, model) for model in models]
-        n_seen, has_unit = int(self._candidates[0].tally[0]), "unit" in state.arrays and state.arrays["unit"][0, 0] > 0
-        self._goal = next_milestone(n_seen) if has_unit else 0  # the next milestone of a race
-        self._reads = next(each for each in self._candidates if each.model == learner.chosen(state))
+        self.state, self.has_ended = state, False
+        self._learner, self._tuning = learner, learner.tuning
+        self._places = [0] if learner.tuning is None else learner.tuning.running(learner, state).tolist()
+        self._seen = state.views[learner.chosen(state)]["tally"]
+        self._models = learner.core.row_models(
+            [state.views[k] for k in self._places],
+            [learner._params_of(state, k) for k in self._places],
+            state.sizes["weight"],
+            learner.intercept,
+            self._places.index(learner.chosen(state)),
+            self._milestone(),
+            learner.counts_scores,
+        )
+        self.score = self._models.score
+        """The score of the row that was read last."""
+
+    def _milestone(self) -> float | None:
+        """Return the number of rows at which the race is looked at again; 0 before it knows its units."""
+        if self._tuning is None:
+            return None
+        has_unit = self.state.arrays["unit"][0, 0] > 0
+        return float(next_milestone(int(self._seen[0]))) if has_unit else 0.0
 
     @staticmethod
     def can_hold(learner: Learner, state: State) -> bool:
         """Whether rows of this learner can be learned from one by one."""
-        if not hasattr(learner.core, "learn_row") or learner.steep or state.n_outputs != learner.n_models:
+        if not hasattr(learner.core, "row_models") or learner.steep or state.n_outputs != learner.n_models:
             return False
         tuning = learner.tuning
         if tuning is None:
             return not learner.grid
         return not (tuning.scales_target or learner.scales(state))
 
+    @property
+    def learns_at_once(self) -> bool:
+        """Whether :meth:`learn` changes the state in one step, which nothing can interrupt."""
+        return self._tuning is None
+
     def learn(self, reader: RowReader, y: float, weight: float, is_new: bool) -> bool:
         """Learn from the row that was read last; False, and nothing done, if the session has ended."""
-        tuning, counts = self._tuning, is_new and self._counts
-        if tuning is None:
-            if self._learn(self._reads, reader, y, weight, counts) & _DIVERGED:
-                raise FloatingPointError
-            return True
-        if weight == 0 or self._reads.tally[0] + 1 >= self._goal:
+        outcome = self._models.learn(reader, y, weight, is_new)
+        if outcome == _LEFT:
             return False
-        for each in self._candidates:
-            outcome = self._learn(each, reader, y, weight, counts)
-            if outcome & _DIVERGED:
-                self.has_ended = True
-                if not tuning.fail(self._learner, self.state, each.model):
+        tuning = self._tuning
+        if outcome != _LEARNED:
+            self.has_ended = True
+            for k in self._models.failed():
+                if tuning is None or not tuning.fail(self._learner, self.state, self._places[k]):
                     raise FloatingPointError
-            elif outcome & _WRONG:
-                self._count(each, weight)
-        tuning.measure_row(self.state, int(self._reads.tally[0]), reader.rows)
+        if tuning is not None:
+            tuning.measure_row(self.state, int(self._seen[0]), reader.values)
         return True
-
-    def _learn(self, each: _Candidate, reader: RowReader, y: float, weight: float, counts: bool) -> int:
-        outcome = self._core.learn_row(reader, self._constant, y, weight, each.view, each.params, counts)
-        if outcome & _PAUSED:
-            self._core.settle(each.view, each.params, self.state.sizes["weight"])
-        return outcome
-
-    def _count(self, each: _Candidate, weight: float) -> None:
-        """Count a mistake in the race, and for the model that is read."""
-        if each.raced is not None:
-            each.raced[0] += weight
-        if each is self._reads and self._learner.grid:
-            self.views[0]["n_wrong"][0] += 1
 
     def can_score(self) -> bool:
         """Whether the model that is read holds its weights as they are."""
         learner = self._learner
         return not learner.params.get("n_selected") and not learner.reads_weights(self.state)
-
-    def score(self, reader: RowReader) -> float:
-        """The score of the row that was read last."""
-        reads = self._reads
-        return self._core.score_row(reader, self._constant, reads.view, reads.params)

@@ -44,6 +44,11 @@ def in_turn(learn: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
     return wait_and_learn
 
 
+def turn_of(model: Any) -> Any:
+    """The lock of a model, for methods that wait but may be interrupted: what they change, they change at once."""
+    return (_turns.get(id(model)) or _new_turn(model))[0]
+
+
 def _new_turn(model: Any) -> tuple[Any, Any]:
     """A lock that is forgotten with its model; of two that come at once, the first stays."""
     key = id(model)

@@ -7,7 +7,8 @@ of these declarations. Classes inherit them; a subclass that declares a name aga
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import functools
+from dataclasses import dataclass
 from typing import Any, ClassVar, dataclass_transform
 
 from .._gate import Range, Rule
@@ -16,7 +17,7 @@ from ._docstring import complete
 _OPEN: Any = object()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Param:
     """A declaration. What a subclass leaves open is taken from the class that it extends."""
 
@@ -28,15 +29,14 @@ class Param:
     file: str | None
     """The name in model files, if it is not that of the attribute: it stays when the attribute is renamed."""
 
-    def over(self, inherited: Param | None, where: str) -> Param:
-        """The declaration with its gaps filled."""
-        if inherited is not None:
-            gaps = {name: getattr(inherited, name) for name, value in vars(self).items() if value is _OPEN}
-            return replace(self, **gaps)
-        if self.rule is _OPEN or self.doc is _OPEN:
-            raise TypeError(f"{where} must declare a rule and a line of documentation, because no base class does.")
-        usual: dict[str, Any] = {"search": None, "kw_only": True, "file": None}
-        return replace(self, **{name: usual[name] for name, value in vars(self).items() if value is _OPEN})
+
+@functools.cache
+def _filled(declared: Param, inherited: Param | None) -> Param:
+    """Return a declaration with its gaps filled; classes that inherit both share it."""
+    usual: dict[str, Any] = {"search": None, "kw_only": True, "file": None}
+    usual = usual if inherited is None else vars(inherited)
+    filled = {name: usual[name] if value is _OPEN else value for name, value in vars(declared).items()}
+    return Param(**filled)
 
 
 def param(
@@ -100,7 +100,10 @@ def _collect(cls: Any) -> dict[str, Param]:
     params: dict[str, Param] = {}
     for base in reversed(cls.__mro__):  # the nearest class wins, and leaves open what it takes from the next
         for name, declared in vars(base).get("_declared", {}).items():
-            params[name] = declared.over(params.get(name), f"{cls.__name__}.{name}")
+            if name not in params and (declared.rule is _OPEN or declared.doc is _OPEN):
+                where = f"{cls.__name__}.{name}"
+                raise TypeError(f"{where} must declare a rule and a line of documentation, because no base class does.")
+            params[name] = _filled(declared, params.get(name))
     places = {name: i for i, base in enumerate(cls.__mro__) for name in vars(base).get("_declared", {})}
     first = {name: i - len(cls._by_position) for i, name in enumerate(cls._by_position)}
     order = sorted(params, key=lambda name: (params[name].kw_only, first.get(name, places[name])))

@@ -31,7 +31,20 @@ def complete(cls: Any) -> None:
     for name in ("fit", "partial_fit"):
         if inspect.isfunction(vars(cls).get(name)):
             _complete_fit(cls, name)
-    _complete_class(cls)
+    written = vars(cls).get("__doc__")
+    if written and not cls.__name__.startswith("_"):
+        cls.__doc__ = _Completed(cls, written)
+
+
+class _Completed:
+    """The docstring of a public class, which is completed when it is first read: most runs read none."""
+
+    def __init__(self, cls: Any, written: str) -> None:
+        self._cls, self.written = cls, written
+
+    def __get__(self, model: Any, cls: Any = None) -> str:
+        self._cls.__doc__ = text = _completed(self._cls) or self.written
+        return text
 
 
 def _complete_fit(cls: Any, name: str) -> None:
@@ -53,11 +66,11 @@ def _entries(sections: dict[str, str]) -> dict[str, str]:
     return {entry[1]: entry[0] for entry in entries}
 
 
-def _complete_class(cls: Any) -> None:
-    """Put parameters, attributes, references and examples into the docstring of a public class."""
+def _completed(cls: Any) -> str:
+    """Return the docstring of a class with parameters, attributes, references and examples; "" if it has no text."""
     head, own = _parse(cls)
-    if not head or cls.__name__.startswith("_"):
-        return
+    if not head:
+        return ""
     sections = {
         "Parameters": "\n".join(_entry(name, p) for name, p in cls._params.items()),
         **own,
@@ -65,7 +78,7 @@ def _complete_class(cls: Any) -> None:
         "References": next(filter(None, (_parse(base)[1].get("References") for base in cls.__mro__)), ""),
         "Examples": "\n".join(filter(None, [_shared_example(cls), own.get("Examples")])),
     }
-    cls.__doc__ = _joined(head, sections)
+    return _joined(head, sections)
 
 
 def _joined(head: str, sections: dict[str, str]) -> str:
@@ -88,7 +101,8 @@ def _shared_example(cls: Any) -> str:
 @functools.cache
 def _parse(cls: type) -> tuple[str, dict[str, str]]:
     """The text of a class before the first section, and its own sections: read once, before they are completed."""
-    return _sections(vars(cls).get("__doc__") or "")
+    doc = vars(cls).get("__doc__")
+    return _sections((doc.written if isinstance(doc, _Completed) else doc) or "")
 
 
 def _sections(doc: str) -> tuple[str, dict[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._core import RowReader, Rows, same_entries
-from .._engine import Learner, Lesson, RowSession, Target, in_turn
+from .._engine import Learner, Lesson, RowSession, Target, in_turn, turn_of
 from .._gate import HUGE
 
 _LONGEST = 300  # characters of an error
@@ -30,6 +30,8 @@ class _Bound:
     """The classes of scores up to 0 and above, if nothing else decides."""
     reads: RowSession | None
     """The session, if it makes scores, too."""
+    taker: RowReader
+    """Reads the rows of matrices."""
     stays: bool
     """Whether there is no session for such a model."""
 
@@ -48,7 +50,6 @@ class LearnsRows:
     next columns; ``feature_names_in_`` has them in order.
     """
 
-    @in_turn
     def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
         """Learn from one row, as :meth:`partial_fit` with ``grow=True`` does: the same model, bit for bit.
 
@@ -63,18 +64,21 @@ class LearnsRows:
         sample_weight : float, optional
             The weight of the row, at least 0.
         """
-        bound, reader = self._read_row(x, learns=True)
-        if bound is not None and bound.session is not None and reader.width == bound.width and classes is None:
-            kept, target = self.__dict__, _target(bound, y, sample_weight)
-            try:
-                if target is not None and bound.session.learn(reader, *target, not kept.get("_sees_again")):
+        with turn_of(self):
+            bound, reader = self._read_row(x, learns=True)
+            if bound is not None and bound.session is not None and reader.width == bound.width and classes is None:
+                kept, target = self.__dict__, _target(bound, y, sample_weight)
+                if target is not None:
                     kept["_weights_cache"] = None
-                    return self
-            except FloatingPointError:
-                self._refuse_divergence(reader.rows(), 0)  # type: ignore[attr-defined]
-        return self._learn_row(reader, y, sample_weight, {} if classes is None else {"classes": classes})
+                    learn = bound.session.learn if bound.session.learns_at_once else self._learn_in_race
+                    try:
+                        learned = learn(reader, *target, not kept.get("_sees_again"))
+                    except FloatingPointError:
+                        self._refuse_divergence(reader.rows(), 0)  # type: ignore[attr-defined]
+                    if learned:
+                        return self
+            return self._learn_row(reader, y, sample_weight, {} if classes is None else {"classes": classes})
 
-    @in_turn
     def predict_one(self, x: Any) -> Any:
         """Predict the class or the value of one row; features that the model does not know are ignored.
 
@@ -83,16 +87,16 @@ class LearnsRows:
         x : dict or tuple
             As in :meth:`learn_one`.
         """
-        bound, reader = self._read_row(x)
-        if bound is not None and bound.reads is not None:
-            score = bound.reads.score(reader)
-            if bound.targets is None:
-                return score
-            if bound.labels is not None:
-                return bound.labels[score > 0]
-        return self._first("predict", reader)
+        with turn_of(self):
+            bound, reader = self._read_row(x)
+            if bound is not None and bound.reads is not None:
+                score = bound.reads.score(reader)
+                if bound.targets is None:
+                    return score
+                if bound.labels is not None:
+                    return bound.labels[score > 0]
+            return self._first("predict", reader)
 
-    @in_turn
     def score_one(self, x: Any) -> Any:
         """Return the score of one row. For classifiers it is that of :meth:`decision_function`: a number with two
         classes, and an array with more.
@@ -102,10 +106,11 @@ class LearnsRows:
         x : dict or tuple
             As in :meth:`learn_one`.
         """
-        bound, reader = self._read_row(x)
-        if bound is not None and bound.reads is not None:
-            return bound.reads.score(reader)
-        return self._first(self._scoring, reader)
+        with turn_of(self):
+            bound, reader = self._read_row(x)
+            if bound is not None and bound.reads is not None:
+                return bound.reads.score(reader)
+            return self._first(self._scoring, reader)
 
     # --- the general way ----------------------------------------------------------------------------------------------
 
@@ -114,6 +119,12 @@ class LearnsRows:
         """The method that makes scores."""
         return "decision_function" if hasattr(self, "decision_function") else "predict"
 
+    @in_turn
+    def _learn_in_race(self, reader: RowReader, y: float, weight: float, is_new: bool) -> bool:
+        """Learn in more than one step, which Ctrl-C must not separate."""
+        return bool(self.__dict__["_bound_rows"].session.learn(reader, y, weight, is_new))
+
+    @in_turn
     def _learn_row(self, reader: RowReader, y: Any, sample_weight: float | None, options: dict[str, Any]) -> Self:
         """Learn from the row that was read last by :meth:`partial_fit`, and know its features from now on."""
         if reader.width == 0:
@@ -136,7 +147,7 @@ class LearnsRows:
             if bound is None or not bound.holds(kept):
                 kept["_bound_rows"] = bound = self._bind()
             if bound.session is not None and rows.n_features == bound.width:
-                reader = RowReader(type(self).__name__, {}, rows.n_features)
+                reader = bound.taker
                 reader.take(rows)
                 y, weight = float(target.y[0]), 1.0 if lesson.weight is None else float(lesson.weight[0])
                 y = y if target.classes is None else 2 * y - 1
@@ -205,8 +216,9 @@ class LearnsRows:
             targets = dict(pairs)  # of two classes; for more there is no session
             labels = classes.tolist() if len(classes) == 2 and me.threshold is None else None
         reads = session if session is not None and session.can_score() else None
-        views = me.state_.views
-        return _Bound(learns, names, params, views, me.n_features_in_, targets, labels, reads, not can_hold)
+        views, width = me.state_.views, me.n_features_in_
+        taker = RowReader(type(self).__name__, {}, width)
+        return _Bound(learns, names, params, views, width, targets, labels, reads, taker, not can_hold)
 
     def _forget_reader(self, X: Any) -> None:
         """Other rows than those of :meth:`learn_one` may have other features."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ._scipy import sparse
 from ._table import Table, Text
 
 Kind = Literal["n", "d", "t"]  # numbers, dates (days since 1970-01-01) or text
@@ -35,7 +36,7 @@ def is_numpy_like(X: Any) -> bool:
 
 def is_foreign(X: Any) -> bool:
     """Whether this is a frame of neither pandas nor polars, or a lazy one."""
-    if isinstance(X, (np.ndarray, Table, list, tuple)) or is_numpy_like(X):
+    if isinstance(X, (np.ndarray, Table, list, tuple)) or sparse.issparse(X) or is_numpy_like(X):
         return False
     if hasattr(X, "collect_schema") or hasattr(X, "__dataframe__"):
         return True

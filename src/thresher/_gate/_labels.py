@@ -93,8 +93,8 @@ def _two_numbers(y: Any) -> tuple[Labels, Array] | None:
 
 def encode(y: Any, classes: Labels, who: str) -> Array:
     """The code of every row; a label that is not among ``classes`` is refused."""
-    whole = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu"  # the everyday case
-    labels = y if whole else _readable(y, who)
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iuf"  # the everyday case
+    labels = y if plain else _readable(y, who)
     if labels.dtype.kind in "US" and classes.dtype.kind == "O":
         labels = labels.astype(object)
     try:
@@ -103,6 +103,8 @@ def encode(y: Any, classes: Labels, who: str) -> Array:
     except TypeError:  # words and numbers, which cannot be put in order
         known = np.array([label in classes.tolist() for label in labels.tolist()])
     if not np.logical_and.reduce(known):  # once per batch: all() is a call more
+        if plain:
+            _readable(y, who)  # which has more to say of NaN and fractions
         stranger = np.asarray(labels)[~np.asarray(known)][0]
         stranger = stranger.item() if isinstance(stranger, np.generic) else stranger
         among = shown(classes.tolist(), 300)

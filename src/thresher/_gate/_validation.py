@@ -36,12 +36,13 @@ def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, a
     as it is.
     """
     who = type(estimator).__name__
-    if type(X) is not np.ndarray:
+    is_matrix = type(X) is np.ndarray or sparse.issparse(X)
+    if not is_matrix:
         X = known_frame(X)
     if reset:
         return as_rows(X, who)
     expected: int = estimator.n_features_in_
-    if type(X) is not Rows and ("feature_names_in_" in vars(estimator) or (type(X) is not np.ndarray and is_frame(X))):
+    if type(X) is not Rows and ("feature_names_in_" in vars(estimator) or (not is_matrix and is_frame(X))):
         if grow:
             _check_growing_names(estimator, X, who)
         else:  # names and their order, in scikit-learn's words
@@ -151,9 +152,10 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
 
 def _converted(X: Any, who: str, n_features: int, look: bool) -> Rows:
     """Rows of any matrix or frame; narrower ones get columns of zeros."""
-    X = known_frame(X)
-    if is_sparse_frame(X):
-        X = X.sparse.to_coo()
+    if not sparse.issparse(X):
+        X = known_frame(X)
+        if is_sparse_frame(X):
+            X = X.sparse.to_coo()
     if sparse.issparse(X):
         return _sparse_rows(X, who, n_features, look)
     dense = _dense(X, who)

@@ -1,0 +1,65 @@
+// Models that learn from rows that come one by one: arrays and parameters are looked up once, for all rows.
+#pragma once
+#include <vector>
+
+#include "bind.hpp"
+
+namespace thresher {
+
+/// Where a state counts the scores of `n_outputs` outputs; nowhere if none are wanted.
+struct ScorePlaces {
+  double *bins = nullptr, *clock = nullptr, *drift = nullptr;
+  index_t n_outputs = 0;
+
+  ScorePlaces() = default;
+  ScorePlaces(const PySource& source, bool wanted, index_t n) {
+    if (!wanted) return;
+    bins = source.array("score_bins", 2 * ScoreBins::n * n);
+    clock = source.array("score_clock", ScoreCounts::n_clock);
+    drift = source.array("score_drift", ScoreCounts::n_drift);
+    n_outputs = n;
+  }
+  ScoreCounts counts() const { return bins ? ScoreCounts(bins, clock, drift, n_outputs) : ScoreCounts(); }
+};
+
+/// Models of one output that learn from the same rows; one of them is read. Several are candidates in a race, which takes over at a
+/// given row. Learners stay from row to row, as in a pass; if anything else learned in between, they are made anew.
+class RowModels {
+ public:
+  static constexpr int learned = 0, left = 1, overflowed = 2;  // what became of a row
+
+  RowModels(Maker<AnySingle> make, const nb::list& states, const nb::list& params, index_t n_weights, double bias, index_t reads,
+            std::optional<double> until, bool counts_scores);
+  RowModels(RowModels&&) = default;
+  RowModels(const RowModels&) = delete;
+
+  /// Learns from the row that was read last. A row that belongs to the race is left, and nothing done.
+  int learn(const RowReader& x, double y, double weight, bool is_new);
+  /// The score of the row that was read last.
+  double score(const RowReader& x);
+  /// The models whose weights overflowed at the last row.
+  const std::vector<index_t>& failed() const { return failed_; }
+
+ private:
+  struct Model {
+    std::unique_ptr<PySource> source;
+    nb::list held;  // the arrays and objects that the learner points to
+    std::unique_ptr<AnySingle> learner;
+    Tally* tally;
+    double *n_mistakes, *missed, *n_wrong;
+    ScorePlaces scores;
+    double n_rows;  // those that the learner knows of
+  };
+
+  Model& current(index_t k, const RowReader& x);
+  bool step(Model& model, const RowReader& x, double y, double weight, bool is_new) const;
+
+  Maker<AnySingle> make_;
+  std::vector<Model> models_;
+  std::vector<index_t> failed_;
+  index_t n_weights_, reads_;
+  double bias_;
+  std::optional<double> until_;
+};
+
+}  // namespace thresher
