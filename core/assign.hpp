@@ -17,6 +17,13 @@ constexpr int kMostLanes = 8;   // that are compared while a row is read once,
 constexpr int kFewLanes = 2;    // without wide registers, where more of them would not fit
 constexpr index_t kTile = 256;  // rows that are added to sums while they are at hand
 
+/// Before a loop over lanes: sums stay in registers only where it leaves no loop.
+#if THRESHER_GNU && !defined(__clang__)
+#define THRESHER_UNROLL _Pragma("GCC unroll 8")
+#else
+#define THRESHER_UNROLL
+#endif
+
 #if THRESHER_GNU
 using Lane = double __attribute__((vector_size(32)));
 using LaneMask = std::int64_t __attribute__((vector_size(32)));
@@ -71,6 +78,7 @@ template <int N>
 THRESHER_INLINE void keep_least(const Lane* costs, index_t c0, Nearest& best) {
   Lane least = costs[0];
   LaneMask at = {0, 0, 0, 0};
+  THRESHER_UNROLL
   for (int v = 1; v < N; ++v) keep_lower(least, at, costs[v], v);
   double cost = least[0];
   std::int64_t centre = at[0] * kLane;
@@ -103,19 +111,24 @@ template <int N, int R, bool Shifted, class Value, class Sink>
 THRESHER_INLINE void compare_dense(const DenseRows<Value>& rows, index_t i, const Centres& centres, index_t c0, const Sink& sink,
                                    index_t at) {
   Lane costs[R][N];
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < N; ++v) load(costs[r][v], centres.offsets + c0 + v * kLane);
+  THRESHER_UNROLL
+  for (int r = 0; r < R; ++r) THRESHER_UNROLL
+  for (int v = 0; v < N; ++v) load(costs[r][v], centres.offsets + c0 + v * kLane);
   const Value* x = rows.values + i * rows.n_features;
   const double* column = centres.table + c0;
   for (index_t j = 0; j < rows.n_features; ++j, column += centres.n_padded) {
     Lane w[N];
+    THRESHER_UNROLL
     for (int v = 0; v < N; ++v) load(w[v], column + v * kLane);
+    THRESHER_UNROLL
     for (int r = 0; r < R; ++r) {
       double value = static_cast<double>(x[r * rows.n_features + j]);
       if constexpr (Shifted) value -= centres.middle[j];
+      THRESHER_UNROLL
       for (int v = 0; v < N; ++v) costs[r][v] += value * w[v];
     }
   }
+  THRESHER_UNROLL
   for (int r = 0; r < R; ++r) sink.template take<N>(at + r, costs[r], c0);
 }
 
@@ -140,12 +153,14 @@ THRESHER_INLINE void compare(const CsrRows<Value, Column>& rows, index_t begin, 
                              const Sink& sink) {
   for (index_t i = begin; i < end; ++i) {
     Lane costs[N];
+    THRESHER_UNROLL
     for (int v = 0; v < N; ++v) load(costs[v], centres.offsets + c0 + v * kLane);
     for (index_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p) {
       const index_t at = centres.place ? centres.place[rows.columns[p]] : static_cast<index_t>(rows.columns[p]);
       if (at < 0) continue;
       const double value = static_cast<double>(rows.values[p]);
       const double* column = centres.table + at * centres.n_padded + c0;
+      THRESHER_UNROLL
       for (int v = 0; v < N; ++v) {
         Lane w;
         load(w, column + v * kLane);

@@ -22,6 +22,7 @@ void bind_batches(nanobind::module_& m);
 void bind_pool(nanobind::module_& m);
 void bind_box_qp(nanobind::module_& m);
 void bind_block_solver(nanobind::module_& m);
+void bind_kernel_stack(nanobind::module_& m);
 void bind_assign(nanobind::module_& m);
 
 namespace {
@@ -54,5 +55,6 @@ NB_MODULE(_core, m) {
   thresher::bind_pool(m);
   thresher::bind_box_qp(m);
   thresher::bind_block_solver(m);
+  thresher::bind_kernel_stack(m);
   thresher::bind_assign(m);
 }

@@ -56,7 +56,7 @@ struct PyBoxQP {
                              upper.data(),   epsilon.data(),          sign.data(),   total.data(),
                              coupling.data()};
     nb::gil_scoped_release nogil;
-    solver = std::make_unique<BoxQP>(*rows, diagonal.data(), problem, x.data());
+    solver = std::make_unique<BoxQP>(*rows, static_cast<std::size_t>(room), diagonal.data(), problem, x.data());
   }
 };
 

@@ -4,23 +4,19 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <vector>
 
 #include "box_dual.hpp"
 
 namespace thresher {
 
-/// x, and what it costs to move a variable along its sign (up) or against it (down) beside the smooth part of the objective:
-/// e away from 0, -e towards it, infinitely much at the end of the box.
+/// x, and what it costs to move a variable beside the smooth part of the objective: e away from 0, -e towards it, infinitely
+/// much at the end of the box.
 struct BoxMoves {
   const BoxProblem& problem;
   double* x;
-  std::vector<double> up, down;
 
-  BoxMoves(const BoxProblem& given, double* start)
-      : problem(given), x(start), up(static_cast<std::size_t>(given.n * given.m)), down(up.size()) {
+  BoxMoves(const BoxProblem& given, double* start) : problem(given), x(start) {
     for (index_t c = 0; c < given.m; ++c) mend(c);
-    for (index_t a = 0; a < given.m * given.n; ++a) price(a);
   }
 
   /// Moves variable a up and b down, through kinks at 0, as far as it pays at this rate and curvature; how far.
@@ -42,9 +38,9 @@ struct BoxMoves {
     return length;
   }
 
-  void price(index_t a) {
-    up[static_cast<std::size_t>(a)] = cost(a, problem.sign[a]);
-    down[static_cast<std::size_t>(a)] = cost(a, -problem.sign[a]);
+  double cost(index_t a, double way) const {
+    if (way > 0 ? x[a] >= problem.upper[a] : x[a] <= problem.lower[a]) return std::numeric_limits<double>::infinity();
+    return x[a] * way >= 0 ? problem.epsilon[a] : -problem.epsilon[a];
   }
 
  private:
@@ -56,11 +52,6 @@ struct BoxMoves {
     const double end = way > 0 ? problem.upper[a] : problem.lower[a], length = (end - x[a]) * way;
     if (problem.epsilon[a] > 0 && x[a] * way < 0 && -x[a] * way < length) return {-x[a] * way, 0, true};
     return {length, end, false};
-  }
-
-  double cost(index_t a, double way) const {
-    if (way > 0 ? x[a] >= problem.upper[a] : x[a] <= problem.lower[a]) return std::numeric_limits<double>::infinity();
-    return x[a] * way >= 0 ? problem.epsilon[a] : -problem.epsilon[a];
   }
 
   /// Into the box, and onto the equality.

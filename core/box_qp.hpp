@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "box_moves.hpp"
+#include "box_sides.hpp"
 #include "kernel_rows.hpp"
 #include "watch.hpp"
 
@@ -20,12 +22,17 @@ namespace thresher {
 ///     up: v + cost_up     down: -v + cost_down     cost: +-e, away from 0 or towards it; infinite at the end of the box
 ///
 /// and x is optimal when in no block min up + min down < 0. The pair is the variable with the least rate up and the one with which
-/// an unhindered step would gain most (Fan, Chen and Lin 2005). Variables that no such pair would take are left out for a while.
+/// an unhindered step would gain most (Fan, Chen and Lin 2005). Variables that no such pair would take are left out for a while,
+/// and what is known of the others moves together.
+///
+/// Where some are left out, steps read rows in single precision. Rates are made anew from x and K before anything is said of x, so
+/// that single precision limits how much a round of steps gains, not how good the answer is.
 class BoxQP {
  public:
-  BoxQP(KernelRows& k, const double* diagonal, BoxProblem given, double* start)
-      : rows(k), d(diagonal), problem(given), n(given.n), m(given.m), moves(problem, start), v(size()), scores(size()),
-        active(static_cast<std::size_t>(m)), best(static_cast<std::size_t>(m)) {
+  BoxQP(KernelRows& k, std::size_t room, const double* diagonal, BoxProblem given, double* start)
+      : rows(k), d(diagonal), problem(given), n(given.n), m(given.m), moves(problem, start), narrow(k, n, room, diagonal),
+        scores(size()), ids(static_cast<std::size_t>(n)), own(diagonal, diagonal + given.n),
+        block(static_cast<std::size_t>(m * n)), best(static_cast<std::size_t>(m)) {
     refresh();
     level = worst();  // the gap is looked at before the first step: a start may be good enough
   }
@@ -35,10 +42,9 @@ class BoxQP {
     Watch watch;
     for (index_t t = 0; t < n_more; ++t) {
       watch.tick();
-      if (since_shrinking++ >= std::min<index_t>(n, 1000)) shrink();
+      if (since_shrinking++ >= std::min<index_t>(n, 300)) shrink();
       if (worst() <= level && settled(tol)) return true;
       step();
-      ++n_steps;
     }
     return false;
   }
@@ -56,7 +62,12 @@ class BoxQP {
  private:
   struct Best {
     double up, down;  // the least rates
-    index_t i;        // where the first is, in its block
+    index_t i;        // where the first is, among those in use
+  };
+  /// What is known of the variables in use, which come first in each of m blocks of n places.
+  struct Block {
+    std::vector<double> rate, up, down, sign;
+    explicit Block(std::size_t length) : rate(length), up(length), down(length), sign(length) {}
   };
   template <class V>
   static auto& at(V& values, index_t a) {
@@ -69,6 +80,7 @@ class BoxQP {
     for (const Best& b : best) most = std::max(most, -(b.up + b.down));
     return most;
   }
+  index_t in_use() const { return static_cast<index_t>(ids.size()); }
 
   /// Scores and rates made anew from x; every variable takes part.
   void refresh() {
@@ -86,98 +98,107 @@ class BoxQP {
           for (index_t a = 0; a < n; ++a) f[a] += factor * k[a];
       }
     }
-    for (index_t a = 0; a < m * n; ++a) at(v, a) = problem.sign[a] * (at(scores, a) - problem.linear[a]);
+    ids.resize(static_cast<std::size_t>(n));
+    std::iota(ids.begin(), ids.end(), index_t{0});
+    narrow.widen();
+    own.assign(d, d + n);
     for (index_t c = 0; c < m; ++c) {
-      auto& ids = at(active, c);
-      ids.resize(static_cast<std::size_t>(n));
-      std::iota(ids.begin(), ids.end(), index_t{0});
-      look(c, nullptr, nullptr, 0, 0);
+      for (index_t p = 0; p < n; ++p) {
+        const index_t a = c * n + p;
+        at(block.sign, a) = problem.sign[a];
+        at(block.rate, a) = problem.sign[a] * (at(scores, a) - problem.linear[a]);
+        price(c, p);
+      }
+      look<double>(c, nullptr, nullptr, 0, 0);
     }
     since_shrinking = 0;
     is_fresh = true;
   }
 
+  /// What it costs to move the variable at a place.
+  void price(index_t c, index_t place) {
+    const index_t a = c * n + at(ids, place), to = c * n + place;
+    at(block.up, to) = moves.cost(a, problem.sign[a]);
+    at(block.down, to) = moves.cost(a, -problem.sign[a]);
+  }
+
   /// Moves the rates of a block by so much of two rows (or none), and finds the least ones.
-  void look(index_t c, const double* first, const double* second, double of_first, double of_second) {
-    const auto& ids = at(active, c);
-    Best b{never, never, 0};
-    double* const rate = v.data() + c * n;
-    const double *const s = problem.sign + c * n, *const u = moves.up.data() + c * n, *const l = moves.down.data() + c * n;
-    const auto visit = [&](index_t a) {
-      if (const double r = rate[a] + u[a]; r < b.up) b.up = r, b.i = a;
-      if (const double r = l[a] - rate[a]; r < b.down) b.down = r;
-    };
-    const auto move = [&](index_t a) { return rate[a] + s[a] * (of_first * first[a] - of_second * second[a]); };
-    if (static_cast<index_t>(ids.size()) == n) {
-      if (first)
-        for (index_t a = 0; a < n; ++a) rate[a] = move(a);
-      for (index_t a = 0; a < n; ++a) visit(a);
-    } else {
-      for (const index_t a : ids) rate[a] = move(a), visit(a);
-    }
-    at(best, c) = b;
+  template <class Row>
+  void look(index_t c, const Row* first, const Row* second, double of_first, double of_second) {
+    const box_sides::Least least = box_sides::move(rates(c), in_use(), first, second, of_first, of_second);
+    at(best, c) = {least.up, least.down, least.at};
+  }
+  box_sides::Rates rates(index_t c) {
+    const index_t b = c * n;
+    return {block.rate.data() + b, block.up.data() + b, block.down.data() + b, block.sign.data() + b};
   }
 
   void step() {
-    index_t c = 0;
-    for (index_t j = 1; j < m; ++j)
-      if (at(best, j).up + at(best, j).down < at(best, c).up + at(best, c).down) c = j;
-    const index_t i = at(best, c).i;
-    const double* const first = rows.row(i);
-    double curvature = 0, rate = 0;
-    const index_t k = partner(c, i, first, rate, curvature);
-    const double length = moves.travel(c * n + i, c * n + k, rate, curvature);
-    moves.price(c * n + i);
-    moves.price(c * n + k);
-    const double* const second = rows.row(k);
-    for (index_t j = 0; j < m; ++j) {
-      const double moved = problem.coupling[j * m + c] * length;
-      look(j, first, second, problem.sign[c * n + i] * moved, problem.sign[c * n + k] * moved);
-    }
+    if (in_use() == n) step([&](index_t place) { return rows.row(place); }, 1.0);
+    else step([&](index_t place) { return narrow.row(place, ids.data()); }, narrow.scale());
+    ++n_steps;
     is_fresh = false;
   }
 
-  /// The variable that gains most when it moves down while i moves up.
-  index_t partner(index_t c, index_t i, const double* k, double& rate, double& curvature) const {
-    const double least = at(best, c).up, weight = problem.coupling[c * m + c];
-    const double *const r = v.data() + c * n, *const s = problem.sign + c * n, *const l = moves.down.data() + c * n;
-    const double twice = 2 * s[i];
-    index_t found = i;
-    double gain = 0;
-    rate = 0, curvature = 1;
-    const auto visit = [&](index_t a) {
-      const double slope = least + l[a] - r[a];
-      if (!(slope < 0)) return;
-      const double sum = d[i] + d[a];
-      const double q = std::max(sum - twice * s[a] * k[a], 1e-12 * sum + 1e-300);
-      if (slope * slope > gain * q && a != i) gain = slope * slope / q, found = a, rate = slope, curvature = weight * q;
-    };
-    const auto& ids = at(active, c);
-    if (static_cast<index_t>(ids.size()) == n)
-      for (index_t a = 0; a < n; ++a) visit(a);
-    else
-      for (const index_t a : ids) visit(a);
-    return found;
+  /// A step by rows of the variables in use, in these units.
+  template <class RowAt>
+  void step(RowAt row, double unit) {
+    index_t c = 0;
+    for (index_t j = 1; j < m; ++j)
+      if (at(best, j).up + at(best, j).down < at(best, c).up + at(best, c).down) c = j;
+    const index_t i = at(best, c).i, b = c * n;
+    const auto* const first = row(i);
+    const double sign = at(block.sign, b + i), kept = std::exchange(at(block.down, b + i), never);
+    const auto found = box_sides::partner(rates(c), own.data(), in_use(), first, at(best, c).up, at(own, i), 2 * sign / unit);
+    at(block.down, b + i) = kept;
+    if (!(found.gain > 0)) return;
+    const index_t k = found.at;
+    const double sum = at(own, i) + at(own, k), entry = rows.row(at(ids, i))[at(ids, k)];  // exact: rows may be almost alike
+    const double curved = std::max(sum - 2 * sign * at(block.sign, b + k) * entry, 1e-12 * sum + 1e-300);
+    const double rate = at(best, c).up + at(block.down, b + k) - at(block.rate, b + k);
+    const double length = moves.travel(c * n + at(ids, i), c * n + at(ids, k), rate, problem.coupling[c * m + c] * curved);
+    price(c, i);
+    price(c, k);
+    const auto* const second = row(k);
+    for (index_t j = 0; j < m; ++j) {
+      const double moved = problem.coupling[j * m + c] * length / unit;
+      look(j, first, second, sign * moved, at(block.sign, b + k) * moved);
+    }
   }
 
-  /// Leaves out what no violating pair of its block would take.
+  /// Leaves out rows that no violating pair of any block would take, if these are enough to pay for it.
   void shrink() {
     since_shrinking = 0;
+    std::vector<index_t> kept;
+    for (index_t p = 0; p < in_use(); ++p) {
+      bool takes_part = false;
+      for (index_t c = 0; c < m; ++c) {
+        const Best& b = at(best, c);
+        const index_t a = c * n + p;
+        takes_part |= at(block.rate, a) + at(block.up, a) + b.down <= 0 || at(block.down, a) - at(block.rate, a) + b.up <= 0;
+      }
+      if (takes_part) kept.push_back(p);
+    }
+    const auto n_kept = static_cast<index_t>(kept.size());
+    if (n_kept == 0 || 8 * n_kept > 7 * in_use()) return;
+    narrow.narrow(kept);
+    for (index_t p = 0; p < n_kept; ++p) {
+      const index_t from = at(kept, p);
+      at(ids, p) = at(ids, from);
+      at(own, p) = at(own, from);
+      for (index_t c = 0; c < m; ++c)
+        for (auto* values : {&block.rate, &block.up, &block.down, &block.sign})
+          at(*values, c * n + p) = at(*values, c * n + from);
+    }
+    ids.resize(kept.size());
     for (index_t c = 0; c < m; ++c) {
-      const Best& b = at(best, c);
-      auto& ids = at(active, c);
-      ids.erase(std::remove_if(ids.begin(), ids.end(),
-                               [&](index_t a) {
-        const std::size_t k = static_cast<std::size_t>(c * n + a);
-        return v[k] + moves.up[k] + b.down > 0 && moves.down[k] - v[k] + b.up > 0;
-      }),
-                ids.end());
+      look<double>(c, nullptr, nullptr, 0, 0);
     }
   }
 
   /// Whether the gap is small enough; if not, pairs are held to a smaller violation from now on.
   bool settled(double tol) {
-    if (std::any_of(active.begin(), active.end(), [&](const auto& ids) { return static_cast<index_t>(ids.size()) < n; })) {
+    if (in_use() < n) {
       refresh();
       if (worst() > level) return false;
     }
@@ -201,8 +222,8 @@ class BoxQP {
     return 1e-14 * most;
   }
   void certify() {
-    for (index_t a = 0; a < m * n; ++a) at(scores, a) = problem.sign[a] * at(v, a) + problem.linear[a];
-    bound = certified(problem, moves.x, v.data(), scores.data());
+    for (index_t a = 0; a < m * n; ++a) at(scores, a) = problem.sign[a] * at(block.rate, a) + problem.linear[a];
+    bound = certified(problem, moves.x, block.rate.data(), scores.data());
   }
 
   KernelRows& rows;
@@ -210,8 +231,11 @@ class BoxQP {
   BoxProblem problem;
   index_t n, m;
   BoxMoves moves;
-  std::vector<double> v, scores;
-  std::vector<std::vector<index_t>> active;
+  NarrowRows narrow;
+  std::vector<double> scores;
+  std::vector<index_t> ids;  // of the rows in use
+  std::vector<double> own;   // their diagonal entries
+  Block block;
   std::vector<Best> best;
   double level = 0;
   index_t since_shrinking = 0;

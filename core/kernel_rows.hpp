@@ -1,8 +1,11 @@
-// Rows of a kernel matrix: all in memory, or computed on demand and cached.
+// Rows of a kernel matrix: all in memory, or computed on demand and cached; and copies of those in use, in single precision.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <list>
-#include <unordered_map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -23,35 +26,119 @@ struct WholeMatrix final : KernelRows {
   const double* row(index_t i) override { return values + i * n; }
 };
 
-/// A cache of the rows used last, at least two. `fill(i, out)` computes a row.
-template <class Fill>
-struct RecentRows final : KernelRows {
-  RecentRows(index_t size, std::size_t room, Fill how) : n(size), most(room < 2 ? 2 : room), fill(std::move(how)) {}
+/// The arrays used last, at least two, each with a number below `size`.
+template <class Value>
+class Recent {
+ public:
+  Recent(index_t size, std::size_t room) : most(room < 2 ? 2 : room), places(static_cast<std::size_t>(size), order.end()) {}
 
-  const double* row(index_t i) override {
-    if (const auto known = places.find(i); known != places.end()) {
-      order.splice(order.begin(), order, known->second);
-      return known->second->second.data();
+  /// Array i, made by fill(out) if it is not kept, with room for `length` values, which is the same for all. Valid until the one
+  /// after the next is asked for.
+  template <class Fill>
+  Value* get(index_t i, index_t length, Fill fill) {
+    auto& place = places[static_cast<std::size_t>(i)];
+    if (place != order.end()) {
+      order.splice(order.begin(), order, place);
+      return place->second.get();
     }
-    if (order.size() < most) {
-      order.emplace_front(i, std::vector<double>(static_cast<std::size_t>(n)));
+    if (!spare.empty()) {
+      order.splice(order.begin(), spare, spare.begin());
+      order.front().first = i;
+    } else if (order.size() < most) {
+      order.emplace_front(i, std::unique_ptr<Value[]>(new Value[static_cast<std::size_t>(length)]));
     } else {
-      places.erase(order.back().first);
+      places[static_cast<std::size_t>(order.back().first)] = order.end();
       order.splice(order.begin(), order, std::prev(order.end()));
       order.front().first = i;
     }
-    places[i] = order.begin();
-    fill(i, order.front().second.data());
-    return order.front().second.data();
+    place = order.begin();
+    fill(place->second.get());
+    return place->second.get();
+  }
+  void clear() {
+    spare.splice(spare.end(), order);
+    std::fill(places.begin(), places.end(), order.end());
+  }
+  /// Calls change(values) for every array kept, and gives it a new number, or drops it if that is -1.
+  template <class Change>
+  void renumber(const std::vector<index_t>& number, Change change) {
+    std::fill(places.begin(), places.end(), order.end());
+    for (auto next = order.begin(); next != order.end();) {
+      const auto each = next++;
+      each->first = number[static_cast<std::size_t>(each->first)];
+      if (each->first < 0) {
+        spare.splice(spare.end(), order, each);
+        continue;
+      }
+      change(each->second.get());
+      places[static_cast<std::size_t>(each->first)] = each;
+    }
   }
 
  private:
-  using Entry = std::pair<index_t, std::vector<double>>;
-  index_t n;
+  using Entry = std::pair<index_t, std::unique_ptr<Value[]>>;
   std::size_t most;
+  std::list<Entry> order, spare;  // the one used last comes first; memory of those dropped
+  std::vector<typename std::list<Entry>::iterator> places;
+};
+
+/// `fill(i, out)` computes a row.
+template <class Fill>
+struct RecentRows final : KernelRows {
+  RecentRows(index_t size, std::size_t room, Fill how) : n(size), kept(size, room), fill(std::move(how)) {}
+
+  const double* row(index_t i) override {
+    return kept.get(i, n, [&](double* out) { fill(i, out); });
+  }
+
+ private:
+  index_t n;
+  Recent<double> kept;
   Fill fill;
-  std::list<Entry> order;  // the one used last comes first
-  std::unordered_map<index_t, std::list<Entry>::iterator> places;
+};
+
+/// Rows between the variables in use, in units of the largest diagonal entry and in single precision, which halves what a step
+/// has to read; the rows used last are kept.
+class NarrowRows {
+ public:
+  NarrowRows(KernelRows& from, index_t size, std::size_t room, const double* diagonal)
+      : source(from), n(size), columns(size), kept(size, room) {
+    double most = 0;
+    for (index_t i = 0; i < n; ++i) most = std::max(most, diagonal[i]);
+    if (most > 0 && std::isfinite(most)) per_unit = std::ldexp(1.0, std::min(1000, -std::ilogb(most)));
+  }
+
+  double scale() const { return per_unit; }
+
+  /// All variables, and no rows kept.
+  void widen() {
+    kept.clear();
+    columns = n;
+  }
+  /// Only variables that stand at these places, in rising order.
+  void narrow(const std::vector<index_t>& places) {
+    std::vector<index_t> number(static_cast<std::size_t>(n), -1);
+    for (std::size_t p = 0; p < places.size(); ++p) number[static_cast<std::size_t>(places[p])] = static_cast<index_t>(p);
+    kept.renumber(number, [&](float* row) {
+      for (std::size_t p = 0; p < places.size(); ++p) row[p] = row[places[p]];
+    });
+    columns = static_cast<index_t>(places.size());
+  }
+  /// The row of the variable at a place; `ids` are those of all variables in use.
+  const float* row(index_t place, const index_t* ids) {
+    return kept.get(place, n, [&](float* out) {
+      const double* const k = source.row(ids[place]);
+      constexpr double end = std::numeric_limits<float>::max();  // reached by matrices that are no kernels
+      const auto single = [&](double value) { return static_cast<float>(std::min(end, std::max(-end, value * per_unit))); };
+      for (index_t p = 0; p < columns; ++p) out[p] = single(k[ids[p]]);
+    });
+  }
+
+ private:
+  KernelRows& source;
+  index_t n, columns;
+  Recent<float> kept;
+  double per_unit = 1;
 };
 
 }  // namespace thresher

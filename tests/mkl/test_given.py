@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from thresher import _core
 from thresher.mkl import GMKLClassifier, UniformMKLClassifier
 from thresher.mkl import _stack as _given
 from thresher.mkl._stack import GivenMatrices
 
-N = 11
-
-
-@pytest.fixture(autouse=True)
-def few_rows_at_once(monkeypatch):
-    monkeypatch.setattr(_given, "_AT_ONCE", 4)
+N = 37  # more than two squares of what the core compares at a time
 
 
 def symmetric(dtype=np.float64, seed=0):
@@ -37,27 +33,36 @@ def test_one_entry_anywhere_decides(dtype, size):
     K *= dtype(size)
     peak = np.abs(K).max()
     n_refused = 0
-    for i in range(N):
-        for j in range(N):
+    for i in range(0, N, 3):
+        for j in range(0, N, 3):
             for step in (0.9e-5 * np.abs(K[i, j]), 1.1e-5 * np.abs(K[i, j]), 0.9e-8 * peak, 1.2e-8 * peak):
                 moved = K.copy()
                 moved[i, j] += dtype(step)
                 good = said_by_whole_matrices(moved)
                 n_refused += not good
-                off = _given._asymmetry(moved, 1e-8 * float(np.abs(moved).max()))
-                assert (off <= 1) == good
-                assert (off == 0) == (moved == moved.T).all()
-    assert N < n_refused < 3 * N**2
+                size, same, least = _core.look_at_square(moved)
+                assert size == np.abs(moved).max()
+                assert least == moved.diagonal().min()
+                assert same == (moved == moved.T).all()
+                assert (same or _core.nearly_symmetric(moved, 1e-8 * size, 1e-5)) == good
+    assert len(range(0, N, 3)) < n_refused < 3 * len(range(0, N, 3)) ** 2
+
+
+def assert_taken(K, exact):
+    taken = _given.take_square_matrices(K, "who")
+    assert taken._exact == exact
+    assert taken.shape == K.shape
+    assert taken._matrices is K or K.dtype not in (np.float32, np.float64)
+    for q, matrix in enumerate(K):
+        assert_array_equal(taken.matrix(q), 0.5 * (matrix + matrix.T.astype(float)))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_layouts_do_not_matter(order):
     K = np.asarray(np.stack([symmetric(), symmetric(seed=1)]), order=order)
-    taken, exact = _given.take_square_matrices(K, "who")
-    assert taken is K
-    assert exact == [True, True]
+    assert_taken(K, [True, True])
     K[1, 10, 0] *= 1 + 1e-6
-    assert _given.take_square_matrices(K, "who")[1] == [True, False]
+    assert_taken(K, [True, False])
     K[1, 10, 0] *= 2
     with pytest.raises(ValueError, match=r"^who: precomputed kernels must be symmetric in fit, kernel 1 is not\.$"):
         _given.take_square_matrices(K, "who")
@@ -76,9 +81,7 @@ def test_one_number_that_is_not_finite_or_huge_is_refused(wrong):
 
 def test_integers_and_booleans_are_numbers():
     for dtype in (np.int8, np.uint16, np.bool_):
-        K, exact = _given.take_square_matrices(np.stack([np.eye(N), np.ones((N, N))]).astype(dtype), "who")
-        assert K.dtype == np.float64
-        assert exact == [True, True]
+        assert_taken(np.stack([np.eye(N), np.ones((N, N))]).astype(dtype), [True, True])
 
 
 @pytest.mark.parametrize("present", [np.arange(N), np.array([0, 3, 4, 10])], ids=["all", "some"])
@@ -91,6 +94,40 @@ def test_symmetric_to_the_last_bit_is_its_own_mean(present, dtype):
     assert_array_equal(as_it_is.matrix(0), mean.matrix(0))
     assert_array_equal(as_it_is.matrix(0), K[0][np.ix_(present, present)])
     assert_array_equal(as_it_is.block(0, np.array([0, 2])), mean.block(0, np.array([0, 2])))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_are_those_of_whole_matrices(dtype, order):
+    K = np.asarray(np.stack([symmetric(dtype), symmetric(dtype, seed=1)]), order=order)
+    some, rows, columns = np.array([1, 2, 30]), np.array([5, 3]), np.array([0, 36, 4, 4])
+    part = _given.take_square_matrices(K, "who").part(some)
+    assert_array_equal(part.matrix(1), K[1][np.ix_(some, some)])
+    assert_array_equal(part.diagonal(0), K[0].diagonal()[some])
+    half = np.empty(6)
+    part.half(0, 3.0, half)
+    assert_array_equal(half, 3.0 * K[0][np.ix_(some, some)].astype(float)[np.tri(3, dtype=bool)])
+    between = _given.take_square_matrices(K, "who").part(rows, columns)
+    assert between.shape == (2, 2, 4)
+    assert_array_equal(between.between(1, np.array([1, 2])), K[1][np.ix_(rows, columns[1:3])])
+    with pytest.raises(ValueError, match="inside the matrix"):
+        GivenMatrices(K, np.array([0, N]), [True, True]).matrix(0)
+
+
+def test_folds_learn_what_copies_of_their_rows_would():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, 1, -1)
+    K = np.stack([X[:, [j]] @ X[:, [j]].T for j in range(3)]) + np.eye(60)
+    given = _given.take_square_matrices(K, "who")
+    rest, held = np.arange(40), np.arange(40, 60)
+    for make in (GMKLClassifier, UniformMKLClassifier):
+        model, other = (make("precomputed", probability="none") for _ in range(2))
+        model.fit(given.part(rest), y[rest])
+        other.fit(K[:, rest][:, :, rest], y[rest])
+        assert_array_equal(model.dual_coef_, other.dual_coef_)
+        expected = other.decision_function(K[:, held][:, :, rest])
+        assert_array_equal(model.decision_function(given.part(held, rest)), expected)
 
 
 @pytest.mark.parametrize("make", [GMKLClassifier, UniformMKLClassifier])

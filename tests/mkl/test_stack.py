@@ -1,12 +1,14 @@
 """Kernel matrices in halves, in memory or made anew, against whole ones."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from reference.mkl import unit_trace
 from thresher.kernels import RBF, Linear, Polynomial
-from thresher.mkl._stack import GivenMatrices, MadeMatrices, Stack
+from thresher.mkl._stack import GivenMatrices, MadeMatrices, Mean, Stack
 
 KERNELS = [RBF(0.3), Linear(features=0), Polynomial(2, 1.0), RBF(2.0, features=[1, 2]), Linear(features=3)]
 N = 30
@@ -41,6 +43,16 @@ def test_sums_and_energies_are_those_of_whole_matrices(rows, n_used):
     for stack in stacks(rows, counts):
         assert_allclose(stack.combined(theta), np.einsum("q,qij->ij", theta, K), rtol=1e-12, atol=1e-15)
         assert_allclose(stack.energies(x), 0.5 * np.einsum("i,qij,j->q", x, K, x), rtol=1e-10, atol=1e-14)
+
+
+def test_a_mean_is_that_of_whole_matrices(rows):
+    rng = np.random.default_rng(1)
+    counts, x = rng.exponential(size=N), rng.normal(size=N)
+    mean = unit_trace(KERNELS, rows, counts).mean(axis=0)
+    for source in (MadeMatrices(KERNELS, rows), next(islice(stacks(rows, counts), 3, 4))._source):
+        stack = Mean(source, counts)
+        assert_allclose(stack.combined(np.full(5, 0.2)), mean, rtol=1e-12, atol=1e-15)
+        assert_allclose(stack.energies(x), 0.5 * x @ mean @ x, rtol=1e-12)
 
 
 def test_memory_is_what_the_cache_allows(rows):

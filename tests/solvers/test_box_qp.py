@@ -212,6 +212,38 @@ def test_shrinking_leaves_the_answer_alone():
     assert found.gap <= 1e-9 * abs(found.objective)
 
 
+@pytest.mark.parametrize("room", [0.0, 0.05, 500.0], ids=["two rows", "some rows", "all rows"])
+def test_memory_for_rows_in_single_precision_does_not_change_a_bit(room):
+    X, y, low, high = machine(n=600, C=100.0)
+    K = rbf_kernel(X, gamma=0.05)
+    found, most = (box_qp(K, y, low, high, tol=1e-7, cache_size=megabytes) for megabytes in (room, 1000.0))
+    assert_array_equal(found.x, most.x)
+    assert found.n_iter == most.n_iter
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e-30, 1e30, 1e90])
+def test_kernels_beyond_single_precision_are_solved_as_others(scale):
+    X, y, low, high = machine(n=600, C=100.0)
+    K = rbf_kernel(X, gamma=0.05)
+    plain = box_qp(K, y, low, high, tol=1e-9)
+    found = box_qp(K * scale, y, low / scale, high / scale, tol=1e-9)
+    assert found.converged
+    assert found.n_iter > 1000  # some of them on copies
+    assert found.objective * scale == pytest.approx(plain.objective, rel=2e-9)
+
+
+def test_rows_that_single_precision_cannot_tell_apart_do_not_keep_the_gap_from_closing():
+    """Pairs of rows 1e-9 apart: kernels differ by less than a float can say, and curvatures come from the matrix."""
+    X, y, low, high = machine(n=300, C=1000.0)
+    twins = np.repeat(X, 2, axis=0) + 1e-9 * np.random.default_rng(1).normal(size=(600, 4))
+    K = rbf_kernel(twins, gamma=0.05)
+    found = box_qp(K, np.repeat(y, 2), np.repeat(low, 2), np.repeat(high, 2), tol=1e-9)
+    assert found.converged
+    assert found.n_iter > 3000
+    assert found.gap <= 1e-9 * abs(found.objective)
+    assert_allclose(found.scores, K @ found.x, rtol=1e-9, atol=1e-7)
+
+
 def test_rows_that_are_alike_and_rows_of_zeros_do_no_harm():
     X, y, low, high = machine(n=60)
     K = np.tile(rbf_kernel(X[:30], gamma=0.2), (2, 2))

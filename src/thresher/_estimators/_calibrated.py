@@ -258,6 +258,12 @@ class CalibratedOnFolds(Calibrated):
         """The number of scores of a row."""
         raise NotImplementedError
 
+    def _divisible(self, X: Any) -> Any:
+        """The rows in a form that parts can be taken of."""
+        if is_foreign_array(X):
+            return X
+        return X.tocsr() if hasattr(X, "tocsr") else _gate.known_frame(X) if _gate.is_frame(X) else np.asarray(X)
+
     def _parts(self, X: Any, there: Places, others: Places | None = None) -> Any:
         """Some of the rows; of precomputed kernels the columns of others, by default of the same."""
         return X.iloc[there] if hasattr(X, "iloc") else take(X, there)
@@ -266,8 +272,7 @@ class CalibratedOnFolds(Calibrated):
         """Score labelled rows by models that have not seen them, once all rows were learned from."""
         if self.probability == "none":
             return
-        if not is_foreign_array(X):
-            X = X.tocsr() if hasattr(X, "tocsr") else _gate.known_frame(X) if _gate.is_frame(X) else np.asarray(X)
+        X = self._divisible(X)
         y = _gate.as_column(y, type(self).__name__)
         code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
         codes = np.array([code_of.get(label, -1) for label in y.tolist()], dtype=np.float64)

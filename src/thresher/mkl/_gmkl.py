@@ -29,7 +29,7 @@ from .._kernels import Kernel
 from ._kernel_weights import ElasticNet, WeightSet
 from ._mkl_machine import ManyKernelsClassifier, ManyKernelsMachine
 from ._simple_kernels import simple_mkl_kernels
-from ._stack import Stack, StackElsewhere
+from ._stack import AnyStack
 from ._weight_search import Dual, Search
 
 PRICES = (0.1, 1.0, 10.0, 100.0)
@@ -65,7 +65,7 @@ class ElasticNetMachine(ManyKernelsMachine):
     def _weight_set(self) -> WeightSet:
         return ElasticNet(float(self.v))
 
-    def _search(self, stack: Stack | StackElsewhere, dual: Dual, solver: str = "auto") -> Search:
+    def _search(self, stack: AnyStack, dual: Dual, solver: str = "auto") -> Search:
         return super()._search(stack, dual, self.solver)
 
 
@@ -203,7 +203,7 @@ class GMKLRegressor(ReadsValues, ElasticNetMachine):
 
         def some(at: Any) -> Any:
             if self._is_precomputed:
-                return rows[:, at][:, :, learned]
+                return rows.part(at, learned)
             if is_foreign_array(rows):
                 return take(rows, at)
             return _safe_indexing(X if hasattr(X, "columns") else rows, at)  # kernels may name columns

@@ -42,7 +42,7 @@ from .._kernels import Kernel, as_arrays, is_array, kernel_scores
 from ._kernel_weights import WeightSet
 from ._level import level_method
 from ._simple_kernels import simple_mkl_kernels
-from ._stack import GivenMatrices, MadeMatrices, Stack, StackElsewhere, stacked, take_matrices, take_square_matrices
+from ._stack import AnyStack, MadeMatrices, stacked, take_matrices, take_square_matrices
 from ._weight_search import Dual, Search, projected_gradient
 
 _kernel_list = Rule(
@@ -129,6 +129,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         *("kernels_", "kernel_names_", "weights_", "factors_", "mean_", "scale_", "bounds_", "n_svm_"),
     )
     _takes_arrays: ClassVar[bool] = True
+    _only_mean: ClassVar[bool] = False  # whether only the mean of the kernels is needed
 
     def _weight_set(self) -> WeightSet:
         raise NotImplementedError
@@ -155,10 +156,8 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         """
         who = type(self).__name__
         check_params(self, self._param_rules)
-        exact: list[bool] = []
         if self._is_precomputed:
-            X = on_host(X)
-            given, exact = take_square_matrices(X, who)
+            X = given = take_square_matrices(X, who)
         else:
             given = _gate.check_matrix(self, X, reset=True)
         n_rows = given.shape[-2]
@@ -172,11 +171,9 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         with one_blas_thread():
             view = self._see(X, given, counts)
             source = (
-                GivenMatrices(given, present, exact)
-                if self._is_precomputed
-                else MadeMatrices(view.kernels, take(view.rows, present))
+                given.part(present) if self._is_precomputed else MadeMatrices(view.kernels, take(view.rows, present))
             )
-            stack = stacked(source, counts[present], self.cache_size)
+            stack = stacked(source, counts[present], self.cache_size, only_mean=self._only_mean)
             found = [self._search(stack, self._dual(target, k, costs)) for k in range(target.n_outputs)]
         coef = np.zeros((len(found), n_rows))
         coef[:, present] = [search.best.x * search.scale for search in found]
@@ -200,7 +197,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
 
     def _see(self, X: Any, rows: Any, counts: Array) -> KernelView:
         if self._is_precomputed:
-            return KernelView(None, [], [f"kernel {q + 1}" for q in range(len(rows))])
+            return KernelView(None, [], [f"kernel {q + 1}" for q in range(rows.n_kernels)])
         names = None if (found := _gate.frame_names(X)) is None else list(map(str, found))
         mean = scale = None
         if self.standardise:
@@ -218,7 +215,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
     def _default_kernels(self, rows: Any) -> list[Kernel]:
         return simple_mkl_kernels(rows)
 
-    def _search(self, stack: Stack | StackElsewhere, dual: Dual, solver: str = "auto") -> Search:
+    def _search(self, stack: AnyStack, dual: Dual, solver: str = "auto") -> Search:
         search = Search(stack, dual, self._weight_set(), float(self.tol), int(self.max_svm))
         if solver != "level":
             projected_gradient(search, patient=solver == "spg")
@@ -226,7 +223,7 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
             level_method(search)
         return search
 
-    def _keep(self, view: KernelView, stack: Stack | StackElsewhere, found: list[Search], coef: Array) -> None:
+    def _keep(self, view: KernelView, stack: AnyStack, found: list[Search], coef: Array) -> None:
         used = np.flatnonzero(coef.any(axis=0))
         self.kernels_ = None if self._is_precomputed else view.kernels
         self.kernel_names_ = np.array(view.names, dtype=object)
@@ -266,9 +263,9 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         used = np.flatnonzero(self.weights_.any(axis=0) & (self.factors_ > 0))
         if self.kernels_ is None:
             matrices = take_matrices(X, type(self).__name__, (len(self.factors_), self.n_features_in_))
-            scores = np.zeros((matrices.shape[1], self.intercept_.shape[0]))
+            scores = np.zeros((matrices.n_rows, self.intercept_.shape[0]))
             for q in used.tolist():
-                scores += matrices[q][:, self.support_].astype(np.float64, copy=False) @ self._coef_of(q).T
+                scores += matrices.between(q, self.support_) @ self._coef_of(q).T
             return scores + self.intercept_
         rows = _gate.check_matrix(self, X, reset=False)
         if self.mean_ is not None and self.scale_ is not None:
@@ -340,7 +337,10 @@ class ManyKernelsClassifier(ReadsFunctions, ManyKernelsMachine):
     def _parts(self, X: Any, there: Any, others: Any = None) -> Any:
         if not self._is_precomputed:
             return super()._parts(X, there)
-        return X[:, there][:, :, there if others is None else others]
+        return X.part(there, others)
+
+    def _divisible(self, X: Any) -> Any:
+        return X if self._is_precomputed else super()._divisible(X)
 
     def _row_keys(self, X: Any) -> Any:
         return np.arange(X.shape[1]) if self._is_precomputed else super()._row_keys(X)

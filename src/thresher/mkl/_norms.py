@@ -68,6 +68,7 @@ class UniformMKLClassifier(ManyKernelsClassifier):
     """
 
     _advice = Advice(GoodFor(2, aim="many kernels"))
+    _only_mean: ClassVar[bool] = True
 
     def _weight_set(self) -> WeightSet:
         return EqualWeights()

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._gate import HUGE, beside, is_foreign_array, linalg, on_host, zeros
 from .._kernels import Array, Kernel
+
+Places = NDArray[np.int64]
 
 _MB = 1 << 20
 _SPARSE = 0.25  # of all pairs of rows: with fewer in use, these are picked out
@@ -30,35 +33,53 @@ class MadeMatrices:
         """The kernel of all rows with one another."""
         return self._kernels[q](self.rows)
 
-    def block(self, q: int, some: NDArray[np.intp]) -> Array:
+    def half(self, q: int, factor: float, out: Array) -> None:
+        """Write the lower half of a matrix, row after row, times a factor."""
+        _core.take_half(self.matrix(q), np.arange(self.n_rows), factor, True, out)
+
+    def block(self, q: int, some: Places) -> Array:
         """The kernel of some rows with one another."""
         rows = self.rows[some]
         return self._kernels[q](rows, rows)
 
 
 class GivenMatrices:
-    """Kernel matrices that the user has, of which some rows take part; ``exact`` says which are symmetric to the last
-    bit."""
+    """Kernel matrices that the user has, between some rows and some columns, by default the same; ``exact`` says which
+    are symmetric to the last bit. Nothing is copied before it is used."""
 
-    def __init__(self, matrices: NDArray[Any], present: NDArray[np.intp], exact: Sequence[bool]) -> None:
-        self._matrices, self._present, self._exact = matrices, present, exact
-        self.n_kernels, self.n_rows = len(matrices), len(present)
+    def __init__(
+        self, matrices: NDArray[Any], rows: Places, exact: Sequence[bool], columns: Places | None = None
+    ) -> None:
+        self._matrices, self._rows, self._exact = matrices, rows, exact
+        self._columns = rows if columns is None else columns
+        self.n_kernels, self.n_rows = len(matrices), len(rows)
+        self.shape = (self.n_kernels, self.n_rows, len(self._columns))
+
+    def part(self, rows: Places, columns: Places | None = None) -> GivenMatrices:
+        """Between some of the rows and some of the columns, by default the same."""
+        return GivenMatrices(
+            self._matrices, self._rows[rows], self._exact, self._columns[rows if columns is None else columns]
+        )
 
     def diagonal(self, q: int) -> Array:
-        return self._matrices[q].diagonal()[self._present].astype(np.float64)
+        return self._matrices[q].diagonal()[self._rows].astype(np.float64)
 
     def matrix(self, q: int) -> Array:
-        if self.n_rows == len(self._matrices[q]):
-            return self._symmetric(q, self._matrices[q])
         return self.block(q, np.arange(self.n_rows))
 
-    def block(self, q: int, some: NDArray[np.intp]) -> Array:
-        places = self._present[some]
-        return self._symmetric(q, self._matrices[q][np.ix_(places, places)])
-
-    def _symmetric(self, q: int, matrix: NDArray[Any]) -> Array:
-        K: Array = matrix.astype(np.float64, copy=False)
+    def block(self, q: int, some: Places) -> Array:
+        K = self.part(some).between(q, np.arange(len(some)))
         return K if self._exact[q] else 0.5 * (K + K.T)
+
+    def between(self, q: int, columns: Places) -> Array:
+        """All rows and some columns of a matrix."""
+        out = np.empty((self.n_rows, len(columns)))
+        _core.take_block(self._matrices[q], self._rows, self._columns[columns], out)
+        return out
+
+    def half(self, q: int, factor: float, out: Array) -> None:
+        """Write the lower half, row after row, times a factor."""
+        _core.take_half(self._matrices[q], self._rows, factor, self._exact[q], out)
 
 
 class Stack:
@@ -77,7 +98,7 @@ class Stack:
         self._kept = np.empty((self._n_kept, n * (n + 1) // 2))
         self.factors = _factors(source, counts)
         for q in range(self._n_kept):
-            np.multiply(source.matrix(q)[self._below], self.factors[q], out=self._kept[q])
+            source.half(q, self.factors[q], self._kept[q])
 
     def combined(self, theta: Array) -> Array:
         """The kernel matrix of these weights."""
@@ -113,6 +134,28 @@ class Stack:
         return np.maximum(found, 0.0)
 
 
+class Mean:
+    """The mean of kernel matrices, which are not kept, and its quadratic form, as if it were that of each."""
+
+    def __init__(self, source: MadeMatrices | GivenMatrices, counts: Array) -> None:
+        n = source.n_rows
+        self.n_kernels, self.factors = source.n_kernels, _factors(source, counts)
+        half, one = np.zeros(n * (n + 1) // 2), np.empty(n * (n + 1) // 2)
+        for q in range(self.n_kernels):
+            source.half(q, self.factors[q], one)
+            linalg.blas.daxpy(one, half, a=1 / self.n_kernels)
+        self._mean = np.zeros((n, n))
+        self._mean[np.tri(n, dtype=bool)] = half
+        self._mean += np.tril(self._mean, -1).T
+
+    def combined(self, theta: Array) -> Array:
+        """The mean, for weights that are all equal."""
+        return self._mean
+
+    def energies(self, x: Array) -> Array:
+        return np.full(self.n_kernels, max(0.5 * float(x @ self._mean @ x), 0.0))
+
+
 class StackElsewhere:
     """The same of rows in arrays of another library: sums and quadratic forms are computed where these lie. A machine
     is solved on the CPU, to which one matrix is copied for it."""
@@ -141,10 +184,17 @@ class StackElsewhere:
         return self._kept[q] if q < len(self._kept) else self._source.matrix(q)
 
 
-def stacked(source: MadeMatrices | GivenMatrices, counts: Array, cache_size: float) -> Stack | StackElsewhere:
+AnyStack = Stack | Mean | StackElsewhere
+
+
+def stacked(
+    source: MadeMatrices | GivenMatrices, counts: Array, cache_size: float, *, only_mean: bool = False
+) -> AnyStack:
     """The matrices where the rows lie."""
     if isinstance(source, MadeMatrices) and is_foreign_array(source.rows):
         return StackElsewhere(source, counts, cache_size)
+    if only_mean:
+        return Mean(source, counts)
     return Stack(source, counts, cache_size)
 
 
@@ -157,38 +207,44 @@ def _inverse(trace: float) -> float:
     return 1 / trace if trace > 0 and np.isfinite(1 / trace) else 0.0
 
 
-_AT_ONCE = 128  # rows of a matrix that are compared with columns
+_RTOL = 1e-5  # by how much mirrored entries may differ
 
 
-def take_matrices(X: Any, who: str, shape: tuple[int, int]) -> NDArray[Any]:
+def take_matrices(X: Any, who: str, shape: tuple[int, int]) -> GivenMatrices:
     """Kernel matrices of new rows with the training rows, (n_kernels, n_rows, n), of a model that knows ``shape``, its
     numbers of kernels and of training rows."""
-    K = _read(X, who)[0]
+    if isinstance(X, GivenMatrices):
+        return X
+    K = _read(X, who)
     if (K.shape[0], K.shape[2]) != shape:
         raise ValueError(
             f"{who}: precomputed kernels must be of shape ({shape[0]}, n_rows, {shape[1]}), as in fit, got {K.shape}."
         )
-    return K
+    for q, matrix in enumerate(K):
+        _check_size(np.maximum(matrix.max(), -matrix.min()), q, who)  # NaN where one is
+    return GivenMatrices(K, np.arange(K.shape[1]), [False] * len(K), np.arange(K.shape[2]))
 
 
-def take_square_matrices(X: Any, who: str) -> tuple[NDArray[Any], list[bool]]:
-    """Kernel matrices to learn from, of shape (n_kernels, n, n), and which of them are symmetric to the last bit."""
-    K, sizes = _read(X, who)
+def take_square_matrices(X: Any, who: str) -> GivenMatrices:
+    """Kernel matrices to learn from, of shape (n_kernels, n, n)."""
+    if isinstance(X, GivenMatrices):
+        return X
+    K = _read(X, who)
     if K.shape[1] != K.shape[2]:
         raise ValueError(f"{who}: precomputed kernels must be square matrices in fit, got shape {K.shape}.")
-    exact = []
-    for q, matrix in enumerate(K):
-        off = _asymmetry(matrix, 1e-8 * sizes[q])
-        if off > 1:
+    looks = [_core.look_at_square(matrix) for matrix in K]
+    for q, (size, _, _) in enumerate(looks):
+        _check_size(size, q, who)
+    for q, (size, same, least) in enumerate(looks):
+        if not same and not _core.nearly_symmetric(K[q], 1e-8 * size, _RTOL):
             raise ValueError(f"{who}: precomputed kernels must be symmetric in fit, kernel {q} is not.")
-        if matrix.diagonal().min() < 0:
+        if least < 0:
             raise ValueError(f"{who}: precomputed kernels must have diagonals of at least 0, kernel {q} has not.")
-        exact.append(off == 0)
-    return K, exact
+    return GivenMatrices(K, np.arange(K.shape[1]), [same for _, same, _ in looks])
 
 
-def _read(X: Any, who: str) -> tuple[NDArray[Any], list[float]]:
-    """The stack in floating point, and the size of the largest entry of each matrix."""
+def _read(X: Any, who: str) -> NDArray[Any]:
+    """The stack in floating point."""
     try:
         K = np.asarray(on_host(X))
     except ValueError:
@@ -198,23 +254,9 @@ def _read(X: Any, who: str) -> tuple[NDArray[Any], list[float]]:
             f"{who}: precomputed kernels must be numbers in an array of shape (n_kernels, n_rows, n_training_rows), "
             f"got {K.dtype} of shape {K.shape}."
         )
-    K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
-    sizes = [float(np.maximum(matrix.max(), -matrix.min())) for matrix in K]  # NaN where one is
-    for q, size in enumerate(sizes):
-        if not size <= HUGE:
-            raise ValueError(f"{who}: precomputed kernels must hold finite numbers up to 1e100, kernel {q} does not.")
-    return K, sizes
+    return K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
 
 
-def _asymmetry(matrix: NDArray[Any], atol: float, rtol: float = 1e-5) -> int:
-    """0 where a matrix is its transpose, 1 where it is so but for rounding, 2 elsewhere; in one pass over its rows."""
-    rounded = 0
-    for top in range(0, len(matrix), _AT_ONCE):
-        end = top + _AT_ONCE
-        below, above = matrix[top:end, :end], matrix[:end, top:end].T
-        if (below == above).all():
-            continue
-        if (np.abs(below - above) > atol + rtol * np.minimum(np.abs(below), np.abs(above))).any():
-            return 2
-        rounded = 1
-    return rounded
+def _check_size(size: float, q: int, who: str) -> None:
+    if not size <= HUGE:
+        raise ValueError(f"{who}: precomputed kernels must hold finite numbers up to 1e100, kernel {q} does not.")

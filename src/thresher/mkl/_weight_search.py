@@ -17,7 +17,7 @@ import numpy as np
 from .._gate import Array
 from ..solvers import box_qp
 from ._kernel_weights import WeightSet
-from ._stack import Stack, StackElsewhere
+from ._stack import AnyStack
 
 _CARE = 0.05  # of the gap: how exactly a machine is solved
 _ARMIJO = 1e-4
@@ -57,7 +57,7 @@ class Search:
     Targets count in units of ``scale``, a power of 2: coefficients are to be multiplied by it, bounds by its square.
     """
 
-    def __init__(self, stack: Stack | StackElsewhere, dual: Dual, weights: WeightSet, tol: float, max_svm: int) -> None:
+    def __init__(self, stack: AnyStack, dual: Dual, weights: WeightSet, tol: float, max_svm: int) -> None:
         self.weights = weights
         self.scale = 2.0 ** int(np.frexp(np.abs(dual.linear).max())[1] - 1)  # squares of its parts stay in range
         dual = dual.in_units_of(self.scale)

@@ -14,6 +14,7 @@ from .._gate import at_least, checked, float_array, non_negative
 Array = NDArray[np.float64]
 
 _MB = 1 << 20
+_SINGLE, _BOTH = 4, 12  # bytes of an entry of K that are kept: in single precision, and in double as well
 
 
 class BoxSolution(NamedTuple):
@@ -81,7 +82,7 @@ def box_qp(
     max_iter : int, default=100000000
         Largest number of steps, each of which changes two variables.
     cache_size : float, default=500.0
-        Memory in megabytes for rows of ``K`` that are computed one by one.
+        Memory in megabytes for rows of ``K`` that are computed one by one, and for rows in single precision.
 
     Returns
     -------
@@ -90,7 +91,9 @@ def box_qp(
 
     Notes
     -----
-    Sequential minimal optimisation [1]_. A step takes O(n) and needs two rows of K.
+    Sequential minimal optimisation [1]_. A step takes O(n) and needs two rows of K. While variables at the ends of
+    their boxes are left out, steps read copies of rows in single precision. Scores, objective and gap always come from
+    K itself.
 
     References
     ----------
@@ -117,7 +120,7 @@ def box_qp(
         raise ValueError("box_qp: linear, start and coupling must hold finite numbers.")
     solver = _core.BoxQP(
         K if isinstance(K, np.ndarray) else K.row,
-        int(min(cache_size * _MB / (8 * n), n)),
+        int(min(cache_size * _MB / ((_SINGLE if isinstance(K, np.ndarray) else _BOTH) * n), n)),
         np.ascontiguousarray(K.diagonal(), dtype=np.float64),
         p,
         low,
