@@ -133,6 +133,12 @@ def number(value: Any, digits: int = 4) -> str:
     return _minus(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
+def column_value(value: Any, digits: int = 4) -> str:
+    """Write a number of a column as :func:`number` does, but four digits without a mark: they may be a year."""
+    is_year = isinstance(value, (int, float, np.number)) and 1000 <= abs(value) < 10_000 and float(value).is_integer()
+    return _minus(str(int(value))) if is_year else number(value, digits)
+
+
 def score(value: float) -> str:
     """Write a measure between 0 and 1: 0.980, with more digits just below 1."""
     if not math.isfinite(value):

@@ -179,12 +179,12 @@ def _bar(share: float) -> str:
 
 def _shown(value: Any) -> str:
     """A value of a column, or a label, as the file has it."""
-    from .._figures import label, number
+    from .._figures import column_value, label
 
     if value is None:
         return ""
     if isinstance(value, float):
-        return "missing" if value != value else number(value)
+        return "missing" if value != value else column_value(value)
     return label(value) if value != "" else "missing"
 
 
