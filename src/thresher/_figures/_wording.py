@@ -59,7 +59,7 @@ def _shown(character: str) -> str:
 
 
 def lines(value: Any) -> str:
-    """Write text of several lines, such as a program, as harmless as a label."""
+    """Write text of several lines, such as a program, with the same replacements as in a label."""
     return "\n".join("".join(map(_shown, line)) for line in str(value).expandtabs(4).splitlines())
 
 

@@ -1,4 +1,4 @@
-"""Two classes with labels turned around or missing, or among rows of neither: the toy problems of two works."""
+"""The toy problems of two theses: two classes with flipped or missing labels, or with rows of neither class."""
 
 from __future__ import annotations
 
