@@ -135,8 +135,9 @@ def number(value: Any, digits: int = 4) -> str:
 
 def column_value(value: Any, digits: int = 4) -> str:
     """Write a number of a column as :func:`number` does, but four digits without a mark: they may be a year."""
-    is_year = isinstance(value, (int, float, np.number)) and 1000 <= abs(value) < 10_000 and float(value).is_integer()
-    return _minus(str(int(value))) if is_year else number(value, digits)
+    if isinstance(value, (int, float)) and 1000 <= abs(value) < 10_000 and float(value).is_integer():
+        return _minus(str(int(value)))
+    return number(value, digits)
 
 
 def score(value: float) -> str:

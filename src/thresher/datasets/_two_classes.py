@@ -1,4 +1,4 @@
-"""The toy problems of two theses: two classes with flipped or missing labels, or with rows of neither class."""
+"""The toy problems of Jumutc (2016) and Yang (2011): two classes with flipped or missing labels, or with outliers."""
 
 from __future__ import annotations
 

@@ -225,12 +225,13 @@ def check_same_features(path: Path, kind: Format, layout: dict[str, Any]) -> Non
 
 def _check_no_table(file: Path, kind: Format, options: ReadOptions) -> None:
     """Refuse options of tables for lines of numbers, whose target comes first."""
-    given = {"target": options.target, "header": options.header, "delimiter": options.delimiter}
+    given = {name: getattr(options, name) for name in ("target", "header", "delimiter")}
     given |= {"text_columns": list(options.text_columns), "drop": list(options.drop)}
-    for name, usual in {"target": -1, "header": "auto", "delimiter": None, "text_columns": [], "drop": []}.items():
-        if given[name] != usual:
+    usual: dict[str, Any] = {"target": -1, "header": "auto", "delimiter": None, "text_columns": [], "drop": []}
+    for name, value in given.items():
+        if value != usual[name]:
             more = ", whose target is the first number of each line" if name == "target" else ""
-            raise ValueError(f"{file.name}: {name}={given[name]!r} is for tables, but the format is {kind}{more}.")
+            raise ValueError(f"{file.name}: {name}={value!r} is for tables, but the format is {kind}{more}.")
 
 
 def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None) -> RowSource:
