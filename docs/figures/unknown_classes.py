@@ -78,9 +78,9 @@ def rates(kind: str, seed: int) -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def interval(shares: np.ndarray) -> str:
-    """The mean in %, and half of its 95 % interval."""
+    """The mean in %, and half of its 95 % interval, on one line."""
     half = stats.t.ppf(0.975, len(shares) - 1) * np.std(shares, ddof=1) / np.sqrt(len(shares))
-    return f"{100 * np.mean(shares):.1f} ± {100 * half:.1f}"
+    return f"{100 * np.mean(shares):.1f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{100 * half:.1f}"
 
 
 def table(n_draws: int = 20) -> None:
