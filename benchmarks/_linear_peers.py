@@ -1,6 +1,6 @@
 """Linear classifiers of other libraries and ours, each as work for :func:`benchmarks._forked.forked`.
 
-Every library gets rows in the form that it likes best, made before the clock starts: CSR for scikit-learn and us, CSC
+Every library gets rows in its preferred form, made before the clock starts: CSR for scikit-learn and us, CSC
 for skglm, its own structure for LIBLINEAR, dicts for River, its binary cache for Vowpal Wabbit.
 """
 

@@ -49,7 +49,7 @@ def take_turns(cases: Mapping[str, Case], repeats: int = REPEATS, *, keep_result
 
 
 def _until_quiet() -> None:
-    """Threads that a library left waiting with a busy loop are charged to nobody else."""
+    """Threads that a library left waiting with a busy loop are not charged to another one."""
     while True:
         begin = time.process_time()
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Solvers that stop by criteria of their own, compared at equal distance from the smallest objective there is.
+"""Solvers that stop by criteria of their own, compared at equal distance from the smallest objective.
 
 The distance of an answer is ``objective / lower - 1``: its objective, computed by one function for all, over a lower
 bound that a duality gap of ours proves. Each solver has the loosest of its tolerances that comes so close.

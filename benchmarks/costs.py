@@ -2,7 +2,7 @@
 
 All costs of the grid learn side by side in one model, and each says its scores before it learns a batch; so one run has
 the measure of every fixed cost and that of the cost which was chosen from the batches before. The first tenth of the
-rows counts for nobody.
+rows is not counted.
 """
 
 from __future__ import annotations

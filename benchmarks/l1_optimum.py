@@ -96,8 +96,8 @@ def _tables(problem: L1Problem, quick: bool) -> list[Table]:
             "CPU time of the quickest run, of several tolerances, whose objective is within so much, relatively, of "
             f"the least, {least:.8f}, which is certain to {best.gap:.1g}. Empty: not with {LIMIT:g} s, or not with its "
             "tightest tolerance. One run each.",
-            "Rows in the form that each likes, made before; skglm and celer are compiled before. LIBLINEAR is its own "
-            "library, LinearSVC and LogisticRegression run copies of it.",
+            "Rows in the form that each prefers, made before; skglm and celer are compiled before. LIBLINEAR is its "
+            "own library, LinearSVC and LogisticRegression run copies of it.",
             *notes,
         ],
     )

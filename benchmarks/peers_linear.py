@@ -16,7 +16,7 @@ REPEATS = 3
 PEER = "SGDClassifier, one pass"
 COLUMNS = ["learner", "passes", "CPU ms", "SGD's / it", "held-out accuracy", "weights not 0", "MB beside the rows"]
 NOTES = [
-    f"One pass: best of {REPEATS} children in turn; others once. Rows are in the form that each library likes, made "
+    f"One pass: best of {REPEATS} children in turn; others once. Rows are in the form that each library prefers, made "
     "before the clock starts: CSR or dense, CSC for skglm, its own structure for LIBLINEAR, dicts for River's "
     "learn_one, Vowpal Wabbit's cache; skglm is compiled before. Where passes are empty, the library does not tell.",
     "Vowpal Wabbit's time includes the reading of its cache from a file, ours and scikit-learn's the check of all "

@@ -23,7 +23,7 @@ struct RowReader {
   OneRow row;
   std::vector<nb::object> new_names;
   std::vector<nb::object>
-      last;  // keys and values of a dict whose features are all known: most rows come twice, to be predicted first
+      last;  // keys and values of a dict whose features are all known: most rows come twice, first to be predicted
 
   RowReader(std::string model, nb::dict known, index_t n)
       : who(std::move(model)), places(std::move(known)), n_features(n), width(n) {}

@@ -207,7 +207,7 @@ class BoxQP {
       const double wanted = tol * std::max(std::fabs(bound.objective), std::numeric_limits<double>::min());
       if (bound.gap <= wanted || worst() <= floor()) {
         if (is_fresh) return true;
-        refresh();  // what is said of the answer is said of x, not of rounded sums
+        refresh();  // the results are those of x, not of sums with rounding errors
         continue;
       }
       level = std::min(0.5 * level, level * std::max(0.01, 0.9 * wanted / bound.gap));

@@ -47,7 +47,7 @@ inline char* write(char* p, double number) {
 
 }  // namespace format_detail
 
-/// Trusts nothing: starts that run backwards or out of the arrays, negative columns and numbers a reader would refuse
+/// Checks everything: starts that run backwards or out of the arrays, negative columns and numbers a reader would refuse
 /// are refused here, by row.
 template <class Value, class Index>
 Growing<char> format_svmlight(const CsrView<Value, Index>& rows, bool zero_based) {

@@ -1,4 +1,4 @@
-// What every learner declares of itself.
+// What every learner declares.
 //
 //   static std::vector<Field> fields(const Source&)    the arrays that survive between passes
 //   explicit Learner(const Source&)                    pointers into those arrays, and parameters
@@ -38,7 +38,7 @@ struct Field {
   const char* domain = "";   // "count" (whole numbers from 0 to 2^53) | "non-negative" | "": as initial and merge imply
   const char* at_most = "";  // the field, of one number, that no entry exceeds
 
-  /// The same with a domain, which files of strangers are checked by.
+  /// The same with a domain, by which untrusted files are checked.
   Field counts(const char* up_to = "") const { return within("count", up_to); }
   Field non_negative(const char* up_to = "") const { return within("non-negative", up_to); }
 

@@ -175,7 +175,7 @@ struct Quantile final : Loss {
   double pull(double y) const override { return y > 0 ? tau * y : (tau - 1) * y; }
 };
 
-/// (p - y)^2 / 2 up to an error of epsilon, linear beyond: least squares that single wild targets do not bend
+/// (p - y)^2 / 2 up to an error of epsilon, linear beyond: least squares that outliers among the targets hardly affect
 struct Huber final : Loss {
   static constexpr auto name = "huber", about = "least squares, but large errors count by their size only";
   static constexpr auto parameter = "epsilon", parameter_about = "larger errors than this count by their size, not its square";

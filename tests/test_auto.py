@@ -814,8 +814,8 @@ def test_rare_classes_do_not_spoil_the_folds():
 def test_misspelt_arguments_are_refused(tmp_path):
     path = csv(tmp_path / "data.csv", X3, Y3)
     for X in (X3, path):
-        with pytest.raises(TypeError, match="there is no parameter 'n_evals'"):
-            auto(X, n_evals=3)
+        with pytest.raises(TypeError, match=r"there is no parameter 'n_evaluation'; similar names: n_evaluations\.$"):
+            auto(X, n_evaluation=3)
 
 
 def test_criteria_are_those_of_the_tuner():

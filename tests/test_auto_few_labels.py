@@ -84,7 +84,7 @@ def test_a_model_of_the_labelled_rows_takes_part_in_units_of_the_data():
     X, y, _ = noise()
     plan, contest = plan_of(X, y)
     assert [each.name for each in contest][1] == ALONE
-    assert contest[-1].name == "semiksc of the two largest heaps"
+    assert contest[-1].name == "semiksc of the two largest clusters"
     assert [each.labelled_only for each in contest].count(True) == 1
     assert contest[1].params["alpha"] == pytest.approx(X.var(axis=0).sum() / 20, rel=0.01)
     halves = sparse.csr_array(np.eye(200, 60) / 2)
@@ -106,7 +106,7 @@ def test_forms_keep_to_what_the_user_has_settled():
     curved = next(each for each in plan_of(X, y, kernel="rbf")[1] if each.labelled_only)
     assert curved.params["kernel"] == "rbf"
     three = np.where(y < 0, y, np.arange(len(y)) % 3)
-    assert "semiksc of the two largest heaps" not in [each.name for each in plan_of(X, three)[1]]
+    assert "semiksc of the two largest clusters" not in [each.name for each in plan_of(X, three)[1]]
 
 
 def test_few_labels_are_compared_on_some_of_many_rows():

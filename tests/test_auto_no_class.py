@@ -230,7 +230,7 @@ def test_unlabelled_rows_teach_and_are_not_scored(kind):
 
 def test_a_model_of_the_labelled_rows_stands_beside_the_others():
     X, y = few()
-    alone, heaps = "lapsvc of the labelled rows alone", "semiksc of the two largest heaps"
+    alone, heaps = "lapsvc of the labelled rows alone", "semiksc of the two largest clusters"
     assert contest(X, y, unlabelled_label="?") == ["universum", alone, "triclass", "semiksc", "lapsvc", heaps]
     assert contest(X, y, unlabelled_label="?", method="triclass") == ["triclass"]
     assert contest(X, y, unlabelled_label="?", params={"C_unlabelled": 1.0}) == ["universum", "triclass"]
@@ -258,7 +258,7 @@ def test_more_rows_than_can_be_compared_are_for_landmarks(monkeypatch):
     monkeypatch.setattr(KernelMachine, "_max_rows", 40)
     monkeypatch.setattr("thresher._auto._choice._WHOLE_IN_SEARCH", 40)
     X, y = few()
-    alone, heaps = "lapsvc of the labelled rows alone", "semiksc of the two largest heaps"
+    alone, heaps = "lapsvc of the labelled rows alone", "semiksc of the two largest clusters"
     assert contest(X, y, unlabelled_label="?") == ["semiksc", alone, "lapsvc", heaps]
     assert contest(X, y, unlabelled_label="?", params={"spread": 0.5}) == ["semiksc", heaps]
     model = auto(X, y, unlabelled_label="?", n_evaluations=24, cv=2)

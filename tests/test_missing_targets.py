@@ -273,7 +273,8 @@ def test_wrong_targets_are_refused_in_one_sentence():
     X, y, made = frames(KINDS["words"][0])
     for frame in made.values():
         with pytest.raises(
-            ValueError, match=r"^auto: target must name a column, but there is no column 'lef'; the colu"
+            ValueError,
+            match=r"^auto: target must name a column, but there is no column 'lef'; similar names: left; the ",
         ):
             auto(frame, target="lef")
         with pytest.raises(ValueError, match=r"^auto: y and target= cannot both be given"):

@@ -9,7 +9,7 @@
 
 namespace thresher {
 
-/// AROW-K: few features from one pass. A scout, AROW on all features, says which matter, by mean^2 / variance; a second AROW
+/// AROW-K: few features from one pass. A scout, AROW on all features, ranks them by mean^2 / variance; a second AROW
 /// learns on the K surest of them and predicts. The first selects features, the second finds their weights.
 ///
 /// A feature is in use when its order mean^2 / variance is above a level, half way between the K-th largest and the next, found anew at
@@ -110,7 +110,7 @@ struct ArowSelecting : Plain {
     *square_sum += square;
     ++*n_steps;
     const double inertia = (relative ? r * (*square_sum / *n_steps) : r) / weight;
-    const bool can_move = std::isfinite(inertia) && inertia > 0;  // neither empty rows only so far nor a weight as good as 0
+    const bool can_move = std::isfinite(inertia) && inertia > 0;  // neither empty rows only so far nor a negligible weight
     const double l = loss(margin, y), scout_loss = scout ? loss(scout_margin, y) : 0;
     if (can_move && l > 0) learn(y, l, inertia);
     if (can_move && scout_loss > 0) learn_scout(x, y, scout_loss, inertia);
@@ -121,12 +121,12 @@ struct ArowSelecting : Plain {
     return can_move && (l > 0 || scout_loss > 0);
   }
 
-  /// What speaks for a feature that the second learner has met.
+  /// The evidence for a feature that the second learner has met.
   double evidence(index_t j) const { return scout && belief[j].mean != 0 ? order(j) : 0; }
   void rebuild() {
     if (scout) find_level();
   }
-  /// Before weights are read: exactly n_selected of them, or those that are there.
+  /// Before weights are read: exactly n_selected of them, or all if there are fewer.
   void read() {
     if (scout) cut_now = cut([this](index_t j) { return belief[j].mean != 0; });  // those that the second learner has met
   }

@@ -11,7 +11,7 @@
 
 namespace thresher {
 
-/// What a row asks of weights ~ N(mu, Sigma):   mu += pull y Sigma x,   Sigma^-1 += x x' / inertia.
+/// The step of a row for weights ~ N(mu, Sigma):   mu += pull y Sigma x,   Sigma^-1 += x x' / inertia.
 struct Step {
   double pull, inertia;
   bool finite() const { return std::isfinite(pull) && std::isfinite(inertia); }
@@ -170,7 +170,7 @@ struct FullLearner : Plain {
     const double m = y * margin;
     if (rule->satisfied(m)) return false;
     multiply(x);
-    const double v = std::max(0.0, x.dot(sx.data()));  // a matrix from a stranger's file may not be a covariance
+    const double v = std::max(0.0, x.dot(sx.data()));  // a matrix read from a file need not be a covariance
     if (!std::isfinite(v)) return false;
     const Step asked = rule->step(m, v, weight);
     if (!asked.finite()) return false;
@@ -182,7 +182,7 @@ struct FullLearner : Plain {
       double* row = covariance + j * n;
       const double floor = row[j] * std::numeric_limits<double>::epsilon();
       add_multiple(-drop, sx.data(), row, n);
-      row[j] = std::max(row[j], floor);  // rounding must not end all doubt
+      row[j] = std::max(row[j], floor);  // rounding must not make a variance 0
     }
     return true;
   }

@@ -9,7 +9,7 @@
 
 namespace thresher {
 
-/// Cost-sensitive online active learning. The label of a row with score f is asked for with probability delta / (delta + |f|),
+/// Cost-sensitive online active learning. The label of a row with score f is queried with probability delta / (delta + |f|),
 /// as long as fewer than `query_budget` were. If it is, a step of PA-I on a cost-sensitive hinge loss follows:
 ///
 ///     margin:  l = max(0, rho_y - y f),   w += min(C, l / |x|^2) y x
@@ -20,7 +20,7 @@ namespace thresher {
 struct Csoal : Plain {
   double *coef, *n_steps, *n_queried;
   double seed;
-  LateMean mean;  // of the iterates after each question
+  LateMean mean;  // of the iterates after each query
   Costs costs;
   double C, delta, query_budget;
   bool by_weight;

@@ -5,14 +5,14 @@
 
 namespace thresher {
 
-/// What rules share that ask for a confidence: a row is well when its margin is phi standard deviations (or variances) above 0.
+/// Rules with a required confidence: a row meets it when its margin is phi standard deviations (or variances) above 0.
 struct PhiRule : ConfidenceRule {
   double phi;
 
   template <class Source>
   explicit PhiRule(const Source& s) : phi(s.number("phi")) {}
 
-  bool satisfied(double) const override { return false; }  // a margin alone does not tell
+  bool satisfied(double) const override { return false; }  // which the margin alone does not decide
 
  protected:
   /// The pull after which  m' = phi sqrt(v') - slack,  slack = pull (n - v); 0 where m is enough. All roots and differences are

@@ -137,7 +137,7 @@ struct GroupLassoRda : GroupRda {
       if (!(n.error < (512 + size) * ulp * n.square)) take_afresh(g);
     });
   }
-  [[gnu::noinline]] void take_afresh(index_t g) {  // seldom: out of the loops' way
+  [[gnu::noinline]] void take_afresh(index_t g) {  // rare: kept out of the loops
     norm[g] = {square_of(g), 0};
     norm[g].error = 4 * ulp * norm[g].square;
     finite &= norm[g].square <= std::numeric_limits<double>::max();

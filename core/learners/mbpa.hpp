@@ -9,7 +9,7 @@
 
 namespace thresher {
 
-/// Passive-aggressive with a margin for each class and at most B weights. A reconstruction: the parts are known, their
+/// Passive-aggressive with a margin for each class and at most B weights. A reconstruction: the parts are published, their
 /// composition is ours. With the loss l = max(0, rho_y - y <w, x>) > 0,
 ///
 ///     w <- w + min(C, l / |x|^2) y x,   w <- min(1, 1 / (sqrt(lambda) |w|)) w,   the B largest |w_j| stay

@@ -100,7 +100,7 @@ struct MultiTaskFobos : Plain {
     *clock += tick();
     rounds.close();
   }
-  /// Of a row that is up to date, this changes no bit: that costs less than a branch that is often guessed wrong.
+  /// Of a row that is up to date, this changes no bit: that costs less than a branch that is often mispredicted.
   THRESHER_INLINE void catch_up(index_t j) {
     pay(j, row(j), *clock - paid[j], *rounds.n_rounds);
     paid[j] = *clock;

@@ -110,7 +110,7 @@ struct MultiTaskRda : Plain {
     return penalty.entry(part * at(j, task), kept[j].number, alpha, l1_of(j));
   }
   /// Keep what the prox needs of row j for this round. No task writes to a row before it has asked for it, so the first to ask
-  /// computes it. Where that takes a few operations, all of them do: a branch would often be guessed wrong.
+  /// computes it. Where that takes a few operations, all of them do: a branch would often be mispredicted.
   THRESHER_INLINE void keep(index_t j, double round) {
     const bool is_new = kept[j].round != round;
     if (penalty.goes_by_length()) kept[j] = {choose(is_new, of_row(j), kept[j].number), round};

@@ -10,7 +10,7 @@ namespace thresher {
 ///
 ///     r_t = v / (b v - 1),   beta = 1 / (v + r_t),   mu += l beta y Sigma x,   Sigma^-1 += x x' / r_t
 ///
-/// A row of less variance teaches nothing. A row weight divides r_t.   Orabona & Crammer, NIPS 2010, section 5.
+/// A row of less variance causes no update. A row weight divides r_t.   Orabona & Crammer, NIPS 2010, section 5.
 struct NarowRule : ConfidenceRule {
   double b;
 

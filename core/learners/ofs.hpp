@@ -13,7 +13,7 @@ namespace thresher {
 ///     w <- (1 - lambda eta) w
 ///     if y <w, x> <= 1 before:   w <- w + eta y x,   w <- min(1, 1 / (sqrt(lambda) |w|)) w,   the B largest |w_j| stay
 ///
-/// A row weight multiplies eta; a step longer than 1 / lambda forgets all. Without `shrink`, 1 - lambda eta is left out, as in
+/// A row weight multiplies eta; a step longer than 1 / lambda removes all weights. Without `shrink`, 1 - lambda eta is left out, as in
 /// the authors' MATLAB.   Wang, Zhao, Hoi & Jin, TKDE 26 (2014).
 struct Ofs : Plain {
   double* coef;

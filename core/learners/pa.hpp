@@ -57,7 +57,7 @@ struct Pa : Plain {
     const double l = loss(margin, y);
     if (l == 0) return false;
     const double square = x.square();
-    if (square < std::numeric_limits<double>::min()) return false;  // as good as empty
+    if (square < std::numeric_limits<double>::min()) return false;  // negligible
     const double step = pa_step(l, square, C * weight, squared) * y;
     mean.watch([&](auto note) {
       x.each([&](index_t j, double xj) {

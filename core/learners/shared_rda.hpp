@@ -63,7 +63,7 @@ struct SharedRda : Plain {
     };
     x.each([&](index_t j, double xj) {
       if (length[j] > cut) add(j, -scale * row_factor(length[j], cut) * xj);
-      else out[0] += 0 * xj;  // a value that is no number is not passed over in silence
+      else out[0] += 0 * xj;  // NaN must not go unnoticed
     }, [&](index_t j, double xj) { add(j, -scale * xj); });
   }
   template <class Row>
@@ -112,7 +112,7 @@ struct SharedRda : Plain {
     if (level) refresh();
     look_up();
   }
-  /// Before weights are read: exactly n_selected features, or those that are there.
+  /// Before weights are read: exactly n_selected features, or all if there are fewer.
   void read() {
     if (level) cut = next_length();
   }

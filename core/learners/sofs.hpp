@@ -51,7 +51,7 @@ struct Sofs : Plain {
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const double l = loss(margin, y), inertia = r / weight;
-    if (l == 0 || !std::isfinite(inertia)) return false;  // a weight as good as 0
+    if (l == 0 || !std::isfinite(inertia)) return false;  // a negligible weight
     const double spread = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
     const double step = l / (spread + inertia) * y;
     const auto learn = [&](index_t j, double xj) {
@@ -93,7 +93,7 @@ struct Sofs : Plain {
 
  private:
   index_t at(index_t k) const { return static_cast<index_t>(names[k]) - 1; }
-  bool in_use(index_t j) const {  // a place that a stranger wrote is worth nothing unless the heap agrees
+  bool in_use(index_t j) const {  // a place read from a file counts only if the heap confirms it
     return place[j] >= 1 && place[j] <= static_cast<double>(n_used) && at(static_cast<index_t>(place[j]) - 1) == j;
   }
   bool above(index_t a, index_t b) const {

@@ -9,7 +9,7 @@
 
 namespace thresher {
 
-/// What all l1 learners share. A rule says what one weight is and what a gradient does to it:
+/// The common part of all l1 learners. A rule defines a weight and the effect of a gradient on it:
 ///
 ///   static void declare(fields, second)     Rule(source, second)     its arrays; as the `second` learner, without an l1 penalty
 ///   double score(row, keep)                 void add(row, slope, keep)     over the features that `keep` names, and the constant
@@ -110,7 +110,7 @@ struct Sparse {
     if (second) second->rebuild();
     if (level) refresh();
   }
-  /// Before weights are read: exactly n_selected of them, or those that are there.
+  /// Before weights are read: exactly n_selected of them, or all if there are fewer.
   void read() {
     if (level) rule.cut_at(cut());
   }

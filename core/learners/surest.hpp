@@ -27,7 +27,7 @@ struct Surest : Learner {
   double spread(const Row& x, Keep keep) const {
     return Learner::spread(x, [&](index_t j) { return keep(j) && kept(j); });
   }
-  /// What speaks for a feature: mean^2 / variance.
+  /// The evidence for a feature: mean^2 / variance.
   double evidence(index_t j) const { return sureness(j) * sureness(j); }
   /// Before weights are read: find the cut.
   void read() {
@@ -52,7 +52,7 @@ struct Surest : Learner {
   }
 };
 
-/// The score of a row that is only looked at, without a question for every feature where all of them are read.
+/// The score of a row for a prediction, without a test of every feature if all of them are in use.
 template <class Learner, class Row>
 double look(const Surest<Learner>& learner, const Row& x) {
   if (learner.n_selected == 0) return x.sum([&](index_t j, double xj) { return learner.Learner::weight(j) * xj; });

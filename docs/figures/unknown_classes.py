@@ -10,6 +10,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from scipy import stats
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 
@@ -76,15 +77,21 @@ def rates(kind: str, seed: int) -> dict[tuple[str, str], tuple[float, float]]:
     return found
 
 
+def interval(shares: np.ndarray) -> str:
+    """The mean in %, and half of its 95 % interval, on one line."""
+    half = stats.t.ppf(0.975, len(shares) - 1) * np.std(shares, ddof=1) / np.sqrt(len(shares))
+    return f"{100 * np.mean(shares):.1f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{100 * half:.1f}"
+
+
 def table(n_draws: int = 20) -> None:
-    """Means over draws, in %."""
+    """Means over draws, in %, with 95 % intervals."""
     cells = {kind: [rates(kind, seed) for seed in range(n_draws)] for kind in WIDTHS}
     print("### rates\n\n| | " + " | ".join(cells) + " |\n| --- |" + " ---: |" * len(cells))
     for met, told in (("unknown", "no outliers to learn from"), ("given", "60 outliers among the rows")):
         print(f"| **{told}** |" + " |" * len(cells))
         for name in models(1.0):
-            means = [np.mean([draw[name, met] for draw in draws], axis=0) for draws in cells.values()]
-            shown = " | ".join(f"{100 * found:.1f} / {100 * lost:.1f}" for found, lost in means)
+            drawn = [np.array([draw[name, met] for draw in draws]).T for draws in cells.values()]
+            shown = " | ".join(f"{interval(found)} / {interval(lost)}" for found, lost in drawn)
             print(f"| {name if ' ' in name else f'`{name}`'} | {shown} |")
 
 

@@ -135,6 +135,13 @@ def test_options_come_from_the_signatures(files, capsys):
     assert (model.loss, model.alpha, model.projection) == ("log_loss", 0.01, False)
 
 
+def test_methods_say_which_values_their_options_take(capsys):
+    assert run("methods arow") == 0
+    shown, _ = said(capsys)
+    assert "  --r  [a number above 0 or auto; default: auto; tuned in Log(0.001, 1000.0)]\n" in shown
+    assert "  --shuffle, --no-shuffle  [default: True]\n" in shown
+
+
 def test_results_as_json(files, capsys):
     assert run("train x.svm --test y.svm --json --model m.thresher") == 0
     found = json.loads(said(capsys)[0])

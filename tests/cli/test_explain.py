@@ -103,7 +103,9 @@ def test_values_and_sparse_rows_have_parts_and_no_change(capsys):
 
 def test_a_kernel_machine_names_rows_it_has_learned_from(capsys):
     trained(capsys, "people.csv", "--method", "lssvc")
-    assert "training row " in output(capsys, "people.csv", "--row", "2")
+    text = output(capsys, "people.csv", "--row", "2")
+    assert "training row " in text
+    assert "For parts of columns, use thresher auto --kernel linear" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,11 @@ def test_parameters_become_options(sentence, expected):
         ("train gaps.csv --drop left", "--drop must not hold the target 'left'"),
         ("auto gaps.csv --cv 500", "--cv must be at least 2"),
         (
+            "auto gaps.csv --cost {no:10}",
+            """--cost must be a number, or costs by class such as '{"yes": 10}', got {no:10}.""",
+        ),
+        ("look", "DATA is missing; name a file, or give a query with --sql."),
+        (
             "auto names.csv --keep-identifiers --task-column name --groups prefix:_",
             "--groups and --task-column cannot both be given",
         ),

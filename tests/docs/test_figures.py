@@ -106,6 +106,15 @@ def test_a_quote_waits_for_its_source_only_where_it_says_so(quotes):
         quotes.quoted("benchmarks/README.md", "Overhead of a round | colour")
 
 
+def test_the_front_page_has_the_figures_of_the_table_on_the_first_page_of_the_guide(quotes):
+    """How many weights are needed: README.md has no room for the table itself."""
+    table = re.search(r"weights needed -->\n(.*?)<!-- end", text_of(ROOT / "docs" / "index.md"), re.S)[1]
+    medians = re.findall(r"^\| `.*? \| ([\d,]+) \|", table, re.M)
+    said = re.search(r"To come within half a point.*? are enough\.", text_of(ROOT / "README.md"))[0]
+    assert len(medians) == 5
+    assert set(re.findall(r"(?<!L)\b\d+(?:,\d+)*", said)) == set(medians)
+
+
 def test_every_script_behind_a_figure_is_named_in_a_page():
     scripts = {path.name for path in (ROOT / "docs" / "figures").glob("*.py")}
     assert {Path(name).name for _, name in named(r"(?:python )?(docs/figures/\w+\.py)")} == scripts

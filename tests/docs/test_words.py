@@ -14,10 +14,11 @@ EDITED = re.findall(
     r"\S+",  # pages that follow the rules for prose in CONTRIBUTING.md; add yours
     """
     add-a-learner additive-models architecture clustering clusters-of-machines coming-from coming-from-libol
-    coming-from-mklpy coming-from-salsa-jl coming-from-scikit-learn-sgd coming-from-vowpal-wabbit command-line
-    comparing errata few-labels files-and-models guide imbalanced-streams index kernel-clustering lab look
-    many-kernels merging multi-task outside-python probabilities project reports service
-    sparse-models-from-streams tuning unknown-classes vocabulary which-method wizard
+    coming-from-liblinear coming-from-mklpy coming-from-river coming-from-salsa-jl coming-from-scikit-learn-sgd
+    coming-from-vowpal-wabbit command-line comparing devices errata few-labels files-and-models guide
+    imbalanced-streams index kernel-clustering lab look many-kernels merging multi-task outside-python
+    probabilities project reports service sparse-models-from-streams tuning unknown-classes vocabulary
+    which-method wizard
     """,
 )
 PAGES = [*START, ROOT / "CONTRIBUTING.md", *((ROOT / "docs" / name).with_suffix(".md") for name in EDITED)]

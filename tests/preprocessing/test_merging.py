@@ -123,7 +123,7 @@ def test_scalers_that_do_not_belong_together_are_refused_and_stay_as_they_are():
     for first, others, words in [
         (dense, [dense, rows], "shards must be all dense or all sparse"),
         (dense, [dense, RunningScaler().fit(np.eye(4))], "shards must have the same number of columns, got 3 and 4"),
-        (named, [named, RunningScaler().fit(Table(["a", "x", "c"], np.eye(3)))], "with 'b' in its place"),
+        (named, [named, RunningScaler().fit(Table(["a", "x", "c"], np.eye(3)))], "but 'b' is missing"),
     ]:
         first, before = deepcopy(first), deepcopy(vars(first))
         with pytest.raises(ValueError, match=words):

@@ -122,6 +122,11 @@ def test_number(value, said):
     assert _words.number(value) == said
 
 
+def test_years_have_no_mark_between_their_digits():
+    values = (1939, 2024.0, -1500, 999, 10_000, 1939.5, "Köln")
+    assert [_words.column_value(v) for v in values] == ["1939", "2024", "−1500", "999", "10,000", "1,940", "Köln"]
+
+
 def test_score_shows_what_is_missing_to_one():
     assert [_words.score(v) for v in (0.98, 0.9949, 0.99972, 1.0, 0.5)] == [
         "0.980",

@@ -275,6 +275,10 @@ def test_a_layout_without_names_goes_by_place():
     "text, message",
     [
         ("id,job,cured\n1,cook,no\n", "data.csv: the column 'age' that the model needs is missing."),
+        (
+            "id,ages,job,cured\n1,2,cook,no\n",
+            "data.csv: the column 'age' that the model needs is missing; similar names: ages.",
+        ),
         ("id,cured\n1,no\n", "data.csv: the columns 'age' and 'job' that the model needs are missing."),
         (
             "1,2\n",

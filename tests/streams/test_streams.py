@@ -341,7 +341,9 @@ def test_the_format_is_told_by_the_suffix_the_user_or_the_first_line(tmp_path):
     assert isinstance(batch, Batch)
     assert_array_equal(batch.X, [[1]])
     for options in ({"delimiter": ";"}, {"target": 0}, {"header": True}, {"text_columns": [0]}, {"drop": ["a"]}):
-        with pytest.raises(ValueError, match=r"^open_stream: target, header, delimiter, .* are for tables.$"):
+        ((name, value),) = options.items()
+        said = rf"^a.dat: {re.escape(f'{name}={value!r}')} is for tables, but the format is svmlight[^.]*\.$"
+        with pytest.raises(ValueError, match=said):
             open_stream(path, format="svmlight", **options)
 
 

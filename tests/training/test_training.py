@@ -18,7 +18,7 @@ from thresher.online import AROWClassifier, PAClassifier
 from thresher.persistence import load_model, save_model
 from thresher.preprocessing import RunningScaler, StreamingPipeline
 from thresher.streams import open_stream, write_svmlight
-from thresher.training import Interrupted, look, merge_models, predict_in_folds, read_all, train
+from thresher.training import Interrupted, evaluate, look, merge_models, predict_in_folds, read_all, train
 from thresher.training._out_of_fold import split
 from thresher.training._records import Collector
 
@@ -83,6 +83,9 @@ def test_models_that_cannot_be_merged_are_refused(path):
         merge_models([clusters, clusters])
     with pytest.raises(ValueError, match="has no partial_fit"):
         train(ProximalPlaneClustering(), open_stream(path))
+    for call in (lambda: train(PAClassifier(), [[1.0]]), lambda: evaluate(a, [[1.0]])):
+        with pytest.raises(TypeError, match=r"stream must come from thresher\.streams\.open_stream, got list\.$"):
+            call()
 
 
 def test_a_look_tells_sorted_rows_and_the_task(tmp_path):

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 _LEAST_SHARE = 0.05  # of the sum; models below are left out
 _CLEARLY = 1.0  # standard errors by which a sum must be better than one model
-_DECISIONS = frozenset({"probability", "threshold", "cost"})  # parameters of one model that a sum would have to heed
+_DECISIONS = frozenset({"probability", "threshold", "cost"})  # parameters of one model that a sum cannot follow
 
 
 def combine(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
-from .._gate import Table, is_frame, read_target, sparse, split_target
+from .._gate import Table, is_frame, read_target, similar_names, sparse, split_target
 from ..streams import Batch, Stream, are_rows, has_target, open_stream
 from ..training import Facts, LabelCounts, Look, Sampler, stack_batches, without_targets
 from ._auto_options import AutoOptions
@@ -116,7 +116,8 @@ def gather(X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any])
     known = inspect.signature(open_stream).parameters.keys() - {"path"}
     unknown = [name for name in stream_options if name not in known]
     if unknown:
-        raise TypeError(f"auto: there is no parameter {unknown[0]!r}.")
+        similar = similar_names(unknown[0], known | {field.name for field in fields(AutoOptions)})
+        raise TypeError(f"auto: there is no parameter {unknown[0]!r}{similar}.")
     is_stream = isinstance(X, Stream)
     if is_stream or _is_source(X, y, stream_options):
         if is_stream and stream_options:

@@ -189,7 +189,7 @@ def _fit(search: Any, model: Any, X: Any, plan: Plan) -> None:
                 raise
             reason = str(failure).strip().splitlines()[-1].partition(": ")[2]
         clone(model).fit(plan.data.X, plan.data.y, **plan.data.fit_options())  # says why, in one sentence
-    raise ValueError(reason)  # all rows would do, but not those of a fold
+    raise ValueError(reason)  # there are enough rows in all, but not in a fold
 
 
 class quietly(warnings.catch_warnings):

@@ -124,7 +124,7 @@ def _follow_neighbors(candidate: Candidate, plan: Plan) -> bool:
 
 def _gain(other: TunedCandidate, alone: TunedCandidate, plan: Plan) -> tuple[float, float]:
     """The gain of a model over another, and its standard error: by the labelled rows on which they differ and one more,
-    so that a lucky few do not decide; by folds where the criterion does not count mistakes."""
+    so that a few rows do not decide by chance; by folds where the criterion does not count mistakes."""
     if plan.criterion not in ("error", "balanced_error") or alone.mistakes is None or other.mistakes is None:
         return other.gain_over(alone)
     measured = np.flatnonzero(np.isfinite(alone.mistakes))

@@ -24,7 +24,7 @@ class AutoWatcher:
         Given an evaluation as the history of a search has it, with ``candidate``, ``criterion``, ``n_rows``,
         ``value`` (of the criterion, as people read it) and ``error_of_value`` (its standard error over the folds).
     is_over : callable
-        Whether to stop, and keep the best model so far. The model that is being measured is measured to its end.
+        Whether to stop, and keep the best model so far. The current measurement is completed first.
     folder : Path or None
         Where searches keep their evaluations, so that the same call continues from them. It must exist.
     """

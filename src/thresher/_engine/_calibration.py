@@ -23,7 +23,7 @@ _EACH = 4.0  # rows: the weight of the smooth curve in each bin
 _FEW = 200.0  # rows of the rarer class at which the bins count as much as the smooth curve
 _TILT = 1e-3  # of the log-odds, so that no two scores are read alike
 _MOST = 100  # steps of Newton's method
-_SHARPEST = 1e-9  # what is left to the other class
+_SHARPEST = 1e-9  # the least share of the other class
 _LATE = (33 / 17**2) / (5 / 3**2)  # information in rows weighted by t^16, relative to that in rows weighted by t^2
 _TINY = np.finfo(float).tiny
 

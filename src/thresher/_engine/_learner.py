@@ -498,7 +498,7 @@ class Learner:
         return np.allclose(self.weights(state), weights, rtol=1e-9, atol=1e-12 * np.abs(weights).max(initial=0.0))
 
     def learns_at_once(self, lesson: Lesson) -> bool:
-        """Whether most rows would be scored by a model that knows nothing yet, because they are learned together."""
+        """Whether most rows would be scored before anything was learned, because they are learned together."""
         return False
 
     def take_over(self, fresh: State, state: State) -> None:

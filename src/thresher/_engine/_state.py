@@ -351,7 +351,7 @@ def merge(
     weights : sequence of float
         The share of each in averages, for example its number of rows.
     again : bool, default=False
-        Whether the start has learned from these rows before. Then what shards say of it is the same news several times,
+        Whether the start has learned from these rows before. Then the shards report the same change several times,
         and would overshoot if it were added up: a mean that has a variance goes to where the shards took it, weighed by
         the precision that each gained, and sums that weights are made of change by the average.
     settle : callable, optional

@@ -36,7 +36,7 @@ def _foreign_kind(estimator: Any) -> str | None:
 
 
 def clone(estimator: Any) -> Any:
-    """Return an estimator of the same parameters that has learned nothing."""
+    """Return an estimator with the same parameters, not fitted."""
     if type(estimator) in (list, tuple):
         return type(estimator)([clone(each) for each in estimator])
     if hasattr(estimator, "__sklearn_clone__") and not isinstance(estimator, type):

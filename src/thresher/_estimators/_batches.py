@@ -86,7 +86,7 @@ class BatchRule:
 
     @classmethod
     def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
-        """Learn from one batch, in place; how many rows moved the weights. FloatingPointError if they outgrow."""
+        """Learn from one batch, in place; how many rows moved the weights. FloatingPointError if weights overflow."""
         raise NotImplementedError
 
     @classmethod

@@ -415,14 +415,14 @@ def check_is_fitted(estimator: Any) -> None:
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Whether an estimator has attributes that only learning gives it."""
+    """Whether an estimator has attributes that only fitting sets."""
     if hasattr(estimator, "__sklearn_is_fitted__"):
         return bool(estimator.__sklearn_is_fitted__())
     return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))
 
 
 def warn_of_convergence(message: str, stacklevel: int = 2) -> None:
-    """Warn, with scikit-learn's ConvergenceWarning, that a fit did not come to much."""
+    """Warn, with scikit-learn's ConvergenceWarning, that a fit had a poor result."""
     from sklearn.exceptions import ConvergenceWarning
 
     warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)

@@ -24,6 +24,7 @@ from ._terminal import progress_bar, progress_lines
 from ._wording import (
     Estimate,
     bytes_of,
+    column_value,
     count,
     criterion_sign,
     criterion_words,

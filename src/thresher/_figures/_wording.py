@@ -59,7 +59,7 @@ def _shown(character: str) -> str:
 
 
 def lines(value: Any) -> str:
-    """Write text of several lines, such as a program, as harmless as a label."""
+    """Write text of several lines, such as a program, with the same replacements as in a label."""
     return "\n".join("".join(map(_shown, line)) for line in str(value).expandtabs(4).splitlines())
 
 
@@ -131,6 +131,13 @@ def number(value: Any, digits: int = 4) -> str:
         return _minus(f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}")
     text = f"{value:,.{max(0, _digits(size, digits))}f}"
     return _minus(text.rstrip("0").rstrip(".") if "." in text else text)
+
+
+def column_value(value: Any, digits: int = 4) -> str:
+    """Write a number of a column as :func:`number` does, but four digits without a mark: they may be a year."""
+    if isinstance(value, (int, float)) and 1000 <= abs(value) < 10_000 and float(value).is_integer():
+        return _minus(str(int(value)))
+    return number(value, digits)
 
 
 def score(value: float) -> str:

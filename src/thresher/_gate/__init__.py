@@ -35,6 +35,7 @@ from ._labels import (
     find_classes,
     joined,
 )
+from ._names import similar_names
 from ._placing import bring_home, computing_on, copied_to, find_device
 from ._ranges import Choice, Log, Range, Uniform, Whole, as_space, is_same, search_space
 from ._rules import (

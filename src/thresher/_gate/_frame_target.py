@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._frames import is_frame
+from ._names import similar_names
 from ._table import Table, Text
 
 
@@ -40,7 +41,8 @@ def split_target(frame: Any, target: Any, who: str) -> tuple[Any, Any]:
     if names.count(target) != 1:
         shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
         many = f"several columns have the name {target!r}" if target in names else f"there is no column {target!r}"
-        raise ValueError(f"{who}: target must name a column, but {many}; the columns are {shown}.")
+        similar = "" if target in names else similar_names(str(target), map(str, names))
+        raise ValueError(f"{who}: target must name a column, but {many}{similar}; the columns are {shown}.")
     others = [name for name in names if name != target]
     if isinstance(frame, Table):
         return frame.select(others), frame[target]

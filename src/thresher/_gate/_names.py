@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,12 @@ def column_names(X: Any) -> np.ndarray[Any, Any] | None:
             "can remove feature / column names from your input data, or convert them all to a non-string data type."
         )
     return names if kinds == ["str"] else None
+
+
+def similar_names(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a wrong name: those that are spelled much like it; empty if none is."""
+    close = difflib.get_close_matches(name, list(known), n=3)
+    return f"; similar names: {', '.join(close)}" if close else ""
 
 
 def keep_names(estimator: Any, X: Any) -> None:

@@ -61,7 +61,7 @@ def distances_to(Z: Any) -> Callable[[Any], Array]:
     """``|x - z|^2`` for every row of ``Z`` and of what it is asked for; what concerns ``Z`` alone is computed once."""
     middle = (
         None if sparse.issparse(Z) else namespace(Z).mean(Z, axis=0)
-    )  # far from the origin, squares would drown differences
+    )  # else squares lose digits far from the origin
     centred = Z if middle is None else Z - middle
     sizes = squares(centred)
     plain_sizes = sizes if middle is None else squares(Z)

@@ -101,7 +101,7 @@ def main(args: Sequence[str] | None = None) -> int:
         cause = stop.__context__ if isinstance(stop, click.exceptions.Abort) else stop  # click wraps one in the other
         print(f"Interrupted. {cause or ''}".rstrip(), file=sys.stderr)
         return 130
-    except (BrokenPipeError, SystemExit):  # the reader of our output has gone, as `head` does; click exits then
+    except (BrokenPipeError, SystemExit):  # the reader of the output has closed it, as `head` does; click exits then
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -166,12 +167,16 @@ def _all_methods() -> tuple[str, dict[str, Any]]:
 
 
 def _one_method(m: Any) -> tuple[str, dict[str, Any]]:
+    from .._gate import boolean
+
     parameters = {name: {"default": p.default, "is": unmarked(p.doc)} for name, p in m.cls._params.items()}
     lines = [f"{m.name}: {m.cls.__name__} in thresher.{m.family}, for {m.task}", _summary(m), ""]
     for name, p in m.cls._params.items():
+        flag, rule = name.replace("_", "-"), re.sub("[\"']", "", p.rule.says) + "; "
+        if p.rule is boolean:
+            flag, rule = f"{flag}, --no-{flag}", ""
         tuned = f"; tuned in {m.space[name]!r}" if name in m.space else ""
-        tuned += f"; one of {', '.join(p.rule.options)}" if p.rule.options else ""
-        lines += [f"  --{name.replace('_', '-')}  [{p.default}{tuned}]", f"      {unmarked(p.doc)}"]
+        lines += [f"  --{flag}  [{rule}default: {p.default}{tuned}]", f"      {unmarked(p.doc)}"]
     return "\n".join(lines), {"name": m.name, "class": m.cls.__name__, "task": m.task, "parameters": parameters}
 
 

@@ -14,7 +14,7 @@ import click
 
 from . import _options as common
 from ._columns_file import columns_file
-from ._options import COUNT, FILE, files, option, stream_options
+from ._options import COUNT, FILE, check_data, files, option, stream_options
 from ._screen import Screen
 from ._understood import flag_of
 
@@ -44,6 +44,7 @@ def look(
     from .._output import write_whole
     from ..training import profile
 
+    check_data(data, given)
     _check_places(data, report_path, write_path)
     stream = _opened(data, given)
     columns = None if write_path is None else columns_file(stream, given, shlex.quote(str(write_path)))

@@ -1,4 +1,4 @@
-"""Commands and Python as text, so that a user can do it alone next time."""
+"""The command and the Python code of a run as text, for users to repeat it."""
 
 from __future__ import annotations
 

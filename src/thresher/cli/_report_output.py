@@ -1,4 +1,4 @@
-"""The end of a command that learns: measure, report, and say where everything is."""
+"""The end of a command that trains a model: measure, report, and name the files that were written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def finish(
     search: Any = None,
     seconds: float | None = None,
 ) -> None:
-    """Measure, report, and say where everything is."""
+    """Measure, report, and name the files that were written."""
     from ..report import report_of
     from ..training import profile_run
 

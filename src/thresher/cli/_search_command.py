@@ -178,7 +178,12 @@ def auto(data: tuple[str, ...], method_name: str | None, as_json: bool, quiet: b
     if method is not None:
         check_structure(method, given)
         given |= {"method": method.name, "params": method_params(given, method) or None}
-    given["cost"] = None if given["cost"] is None else common.literal(given["cost"])
+    if given["cost"] is not None:
+        typed, given["cost"] = given["cost"], common.literal(given["cost"])
+        if isinstance(given["cost"], str):
+            raise click.UsageError(
+                f"--cost must be a number, or costs by class such as '{{\"yes\": 10}}', got {typed}."
+            )
     paths = files(data)
     options = stream_options(data, given, given["task"], method)
     stream = open_stream(paths, **options)

@@ -112,7 +112,7 @@ class ProximalPlaneClustering(FromStarts, Estimator):
         rows = as_floats(_gate.check_matrix(self, X, reset=True))
         self._check_shape(*rows.shape)
         middle = np.zeros(rows.shape[1]) if sparse.issparse(rows) else rows.mean(axis=0)
-        centred = rows if sparse.issparse(rows) else rows - middle  # far from the origin, squares would drown distances
+        centred = rows if sparse.issparse(rows) else rows - middle  # else squares lose digits
         rng = _engine.generator(self.random_state)
         with one_blas_thread():
             best = _best([self._run(centred, rng) for _ in range(self.n_init)])

@@ -27,7 +27,7 @@ _MOST_SUMS = 1 << 24  # numbers in the sums of all parts
 
 @dataclass(frozen=True)
 class Data:
-    """Rows as the core reads them. Dense ones may lie far from the origin, where squares would drown differences: then
+    """Rows as the core reads them. Dense ones may lie far from the origin, where squares lose digits: then
     distances are measured from ``middle``."""
 
     rows: Any

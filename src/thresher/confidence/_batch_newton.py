@@ -71,7 +71,7 @@ class Evaluate:
     places: Mapping[int, Place]
     """Of outputs that are not done."""
     done: tuple[Place, ...] = ()
-    """Others, which have a say only in how many rows hold any weights."""
+    """Others, which count only in the number of rows that hold any weights."""
 
     def answer(self, X: Any, y: Any, weight: Any) -> Sums:
         here = self.reader.read(X, y, weight)
@@ -194,7 +194,7 @@ class NewtonDescent:
         self.coef, self.move = start, np.zeros_like(start)
         self.width = self._heard_of = 0.0 if squared else width
         self.settled = self.stands = False
-        """Whether the best weights were reached, and whether what was heard is about the weights as they are."""
+        """Whether the best weights were reached, and whether the last answer is about the current weights."""
         self.pull = np.zeros_like(start)
         self.objective, self.gap, self.n_steps = 0.0, np.inf, -1
 
@@ -228,8 +228,8 @@ class NewtonDescent:
         return True
 
     def _stop_short(self, share: float) -> None:
-        """A share of the step, or none: ask again there, as what was heard is about its end."""
-        if share > 0 or self.width != self._heard_of:  # a step that was thought of for another width may be none
+        """A share of the step, or none: ask again there, as the last answer is about its end."""
+        if share > 0 or self.width != self._heard_of:  # a step that was chosen for another width may be of no use
             self.coef = self.coef + share * self.move
             self.move, self.stands = np.zeros_like(self.move), False
         else:

@@ -1,4 +1,4 @@
-"""Rows whose features matter by known weights or functions: sparse, in groups, over tasks, additive."""
+"""Rows generated from known weights or functions: sparse, in groups, over tasks, additive."""
 
 from __future__ import annotations
 

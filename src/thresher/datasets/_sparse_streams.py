@@ -17,7 +17,7 @@ class SparseStream:
     """Batches of rows and the truth behind them; see :func:`make_sparse_stream`."""
 
     batches: Iterator[tuple[Any, NDArray[np.int64]]]
-    """Pairs of a CSR array and labels 0 and 1, generated as they are asked for."""
+    """Pairs of a CSR array and labels 0 and 1, generated on demand."""
     relevant: NDArray[np.intp]
     """The features that matter, in order."""
 
@@ -134,7 +134,7 @@ def make_days(
 
     which keeps their size. The rows of a day with the highest scores, noise included, are of class 1.
     It has the shape of the URL data of [1]_: days, millions of columns of which most are new and rare, and a third of
-    the rows bad. Nothing else of it is imitated.
+    the rows bad. It resembles that data in nothing else.
 
     Parameters
     ----------

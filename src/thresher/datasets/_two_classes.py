@@ -1,4 +1,4 @@
-"""Two classes with labels turned around or missing, or among rows of neither: the toy problems of two works."""
+"""The toy problems of Jumutc (2016) and Yang (2011): two classes with flipped or missing labels, or with outliers."""
 
 from __future__ import annotations
 

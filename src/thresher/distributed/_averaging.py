@@ -54,7 +54,7 @@ class Average:
         self.n = 0 if kept is None else int(kept["n"])
 
     def add(self, learner: Any) -> None:
-        """Count one more model in. Features that earlier ones had not met weigh 0 in them."""
+        """Add a model to the mean. Features that earlier models had not met have weight 0 there."""
         state = self._settled(learner)
         self.n += 1
         share = 2 / (self.n + 1)
@@ -64,7 +64,7 @@ class Average:
             self._means[name] = mean + (now - mean) * share
 
     def result(self, last: Any) -> Any:
-        """The mean as a learner, with all else as in the last one, which is not changed."""
+        """The mean as a learner: a copy of the last one with other weights."""
         if self.n == 0:
             raise ValueError("Average: add a model before you ask for the mean.")
         if self.n == 1:

@@ -26,7 +26,7 @@ class Checkpoint:
 
     def __init__(self, path: Path | None, fingerprint: dict[str, Any]) -> None:
         self.path = path
-        self.fingerprint = json.loads(json.dumps(fingerprint))  # as a file gives it back
+        self.fingerprint = json.loads(json.dumps(fingerprint))  # as it is when read from a file
         if path is not None:
             _check_place(path)
 
@@ -46,7 +46,7 @@ class Checkpoint:
         if self.path is None:
             return
         n_done = len(record["rounds"])
-        if beside is not None:  # under a name of its own: until the model is there, that of the round before counts
+        if beside is not None:  # under its own name: until the new model is written, the last one is valid
             self._write(_beside(self.path, "mean", n_done), n_done, beside)
         before = getattr(model, "record_", None)
         model.record_ = {"distributed": {"fingerprint": self.fingerprint, **record}}
@@ -113,14 +113,14 @@ def is_checkpoint(path: Path) -> bool:
 
 
 def remove_checkpoint(path: Path) -> None:
-    """Remove a checkpoint and what lies beside it; files that are none stay."""
+    """Remove a checkpoint and the files beside it that belong to it; other files stay."""
     _unlink(path)
     _unlink_beside(path, "total")
     _unlink_beside(path, "mean")
 
 
 def _check_place(path: Path) -> None:
-    """Refuse, before hours of work, a place where nothing can be kept, or where something else lies."""
+    """Raise an error before training if the checkpoint cannot be written, or would replace another file."""
     if path.is_dir():
         raise ValueError(f"fit: checkpoint must name a file, but {path} is a folder.")
     if not path.absolute().parent.is_dir():

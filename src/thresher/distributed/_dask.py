@@ -46,7 +46,7 @@ def dask_engine(engine: Any) -> Engine:
 
 
 class DaskEngine(Engine):
-    """Tasks as a graph, so that data that a dead worker held are made again; `opened` is closed at the end."""
+    """Tasks as a graph, so that data lost with a worker are computed again; `opened` is closed at the end."""
 
     def __init__(self, client: Any, *opened: Any) -> None:
         self.client = client
@@ -113,7 +113,7 @@ class DaskEngine(Engine):
 
         if not isinstance(shard, ArrayShard):
             ours = type(shard).__module__.startswith("thresher.")
-            return shard if ours else packed(shard, cloudpickle.dumps)  # if it cannot be unpacked, the task fails
+            return shard if ours else packed(shard, cloudpickle.dumps)  # a task that cannot be unpacked fails
         if id(shard) not in self._held:
             node = delayed(shard, name=f"thresher-rows-{uuid.uuid4().hex}", traverse=False)
             with large_graphs():
@@ -121,7 +121,7 @@ class DaskEngine(Engine):
         return self._held[id(shard)][1]
 
     def _check_workers(self) -> None:
-        """Refuse workers without this library, or with another version of it: their work would not be ours."""
+        """Refuse workers without this library, or with another version of it: their results could differ."""
         if self._checked:
             return
         if self.client.status != "running":
@@ -144,7 +144,7 @@ class DaskEngine(Engine):
         except Exception as error:
             if "Cancelled" in type(error).__name__:
                 raise ShardError(name, "the connection to the cluster was lost.") from None
-            return ShardError(name, f"{type(error).__name__}: {error}")  # tasks raise nothing: rows could not be made
+            return ShardError(name, f"{type(error).__name__}: {error}")  # rows could not be made
 
     def close(self) -> None:
         self._held.clear()
@@ -165,7 +165,7 @@ def _work(task: bytes, shard: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class DaskBlock:
-    """A block of rows that Dask makes when they are asked for.
+    """A block of rows that Dask computes on demand.
 
     On a Dask cluster, lazy fields are data by the time a worker reads them: Dask looks into data classes among the
     arguments of a task.

@@ -22,7 +22,7 @@ from ._jobs import AddUp, FitTransformer, LearnPass, ScanShard, ShardSummary, jo
 from ._shard_progress import Progress, Watch
 from ._shards import Shard, rows_at, rows_checksum
 
-_SAMPLE = 4096  # rows from everywhere, by which starts are chosen
+_SAMPLE = 4096  # sampled from all shards, to choose starts by
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Rounds:
         return hasattr(self.learner, "n_features_in_")
 
     def run(self) -> Any:
-        """Every round, from the first or from where a checkpoint stands."""
+        """Run all rounds, from the first or from that of the checkpoint."""
         if not self.resume:
             self.checkpoint.remove()
         kept = self.checkpoint.load() if self.resume else None
@@ -107,7 +107,7 @@ class Rounds:
         return self.model
 
     def _take_up(self, model: Any, record: dict[str, Any]) -> bool:
-        """Stand where a checkpoint stands; returns whether all was done by then."""
+        """Restore the state of the checkpoint; returns whether the run was complete."""
         try:
             self.history, self._counts, done = list(record["rounds"]), dict(record["data"]), bool(record["done"])
             self.classes = learner_of(model).classes_ if task_of(model) == "classification" else None
@@ -152,7 +152,7 @@ class Rounds:
             learn_more(self.model, Z[:1], y[:1], np.zeros(1), self.classes)  # features that the start has not met
 
     def _scan(self) -> list[ShardSummary]:
-        """Look through the rows of all shards, or only at their first ones where nothing is to be counted."""
+        """Scan all rows of all shards, or only the first ones if nothing needs to be counted."""
         if self._is_fitted and self._classifies:
             self.classes = self.learner.classes_
         find_classes = self._classifies and self.classes is None
@@ -257,7 +257,7 @@ class Rounds:
         return done
 
     def _pass(self, n_round: int) -> tuple[int, bool]:
-        """Let every shard learn on from the model, and merge the results."""
+        """Train every shard from the current model, and merge the results."""
         again = n_round > 0 or self._knows_rows
         task = LearnPass(self.model, self.classes, self.shuffle, (self.random_state, n_round), again)
         reached = list(self._run(task, n_round + 1, "learning"))

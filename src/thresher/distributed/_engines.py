@@ -1,4 +1,4 @@
-"""Engines, which run a task on every shard: in this process, or on a Dask or Spark cluster that is there."""
+"""Engines, which run a task on every shard: in this process, or on an existing Dask or Spark cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from .._engine import one_blas_thread
 from ._shards import Shard
 
-_ATTEMPTS = 3  # at a shard that cannot be read: files on a network come back
+_ATTEMPTS = 3  # to read a shard: errors of networks are often temporary
 
 _SPARK = re.compile(r"spark://.+|local(\[.+\])?|local-cluster\[.+\]")
 
@@ -67,7 +67,7 @@ class Engine:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Release all that the engine itself opened."""
+        """Close everything that the engine itself opened."""
 
 
 class SerialEngine(Engine):

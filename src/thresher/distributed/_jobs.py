@@ -77,7 +77,7 @@ class ScanShard(ShardTask):
             raise ValueError(f"more than {MOST_CLASSES} different targets, too many for classification.")
 
     def _add_rows(self, seen: ShardSummary, X: Any, y: Any) -> None:
-        """Sample an even share of every batch, and let every second row go when there are too many."""
+        """Sample an even share of every batch, and drop every second row when there are too many."""
         step = max(1, -(-X.shape[0] // self.n_sample))
         some = np.arange(0, X.shape[0], step)
         seen.sample.append((rows_at(X, some), None if y is None else y[some]))

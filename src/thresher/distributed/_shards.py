@@ -107,7 +107,7 @@ def rows_at(X: Any, places: NDArray[np.int64]) -> Any:
 
 
 def identity(shard: Shard) -> list[Any]:
-    """The name of a shard, and values that tell its rows from others; None in their place if nothing does."""
+    """The name of a shard, and values that identify its rows; None in their place if nothing does."""
     if isinstance(shard, FileShard):
         how = {name: str(value) for name, value in sorted(shard.reading.items()) if name != "batch_size"}
         return [shard.name, [version_of(place) for place in shard.places], zlib.crc32(json.dumps(how).encode())]

@@ -51,7 +51,7 @@ def spark_engine(engine: Any) -> Engine:
 
 
 def _at_master(master: str, active: Any) -> SparkEngine:
-    """A session there: the one that runs already, or else one of our own, which writes nothing to the terminal."""
+    """The active session at this address, or else a new one, which writes nothing to the terminal."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -92,7 +92,7 @@ def _log_level(java: Any, level: str) -> str:
 
 
 def _check_answers(master: str) -> None:
-    """Refuse a standalone master that is not there, which Spark itself finds out after a minute or more."""
+    """Refuse a standalone master that cannot be reached; Spark itself takes a minute or more to notice."""
     kind, _, hosts = master.partition("://")
     problem: Exception | None = None
     for host in hosts.split(",") if kind == "spark" else ():
@@ -224,7 +224,7 @@ class SparkEngine(Engine):
         java = self.session.sparkContext._jvm
         self.session.stop()
         if self._log_level is not None:
-            with suppress(Exception):  # Java may have gone
+            with suppress(Exception):  # Java may have ended
                 _log_level(java, self._log_level)
 
 
@@ -232,7 +232,7 @@ def _work(sent: Any, shard: Shard) -> bytes:
     """The result of a task that was sent, for the worker that has a shard."""
     from pyspark import cloudpickle
 
-    task = cloudpickle.loads(sent.value)  # processes serve many shards, and no shard leaves a trace
+    task = cloudpickle.loads(sent.value)  # a process works on many shards, and none may affect the next
     return packed(task(shard), cloudpickle.dumps)
 
 

@@ -229,7 +229,7 @@ def _look_at_vectors(frame: Any, name: str) -> tuple[bool, int]:
 
 
 def _by_place(frame: Any) -> Any:
-    """The frame with columns c0, c1, ...: Spark reads a dot in a name as a way into a structure, and A as a."""
+    """The frame with columns c0, c1, ...: Spark reads a dot in a name as access to a field, and ignores case."""
     return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
 
 
@@ -298,7 +298,7 @@ def ask_partitions(shards: Sequence[Shard], work: Callable[[Shard], bytes]) -> C
 
 
 def _no_advice() -> Any:
-    """Spark warns of each version of pandas that is newer than itself; no pandas is in play here."""
+    """Spark warns of each version of pandas that is newer than itself; pandas is not used here."""
     return warnings.catch_warnings(action="ignore", category=FutureWarning)
 
 

@@ -43,6 +43,8 @@ class Reasons(NamedTuple):
     needed : float or None
         With two classes, the probability from which this class is predicted: 1/2, unless mistakes on one class count
         more than on the other.
+    of_rows : bool
+        Whether parts belong to training rows, and their values are similarities to these.
     """
 
     answer: Any
@@ -52,6 +54,7 @@ class Reasons(NamedTuple):
     baseline: float
     parts: list[ScorePart]
     needed: float | None = None
+    of_rows: bool = False
 
     @property
     def favoured(self) -> tuple[Any, float] | None:
@@ -78,7 +81,8 @@ def reasons(model: Any, X: Any) -> list[Reasons]:
         listed = [ScorePart(found.names[k], values.of(i, k), float(parts[k])) for k in order.tolist() if parts[k] != 0]
         chance = None if chances is None else _chance(learner, chances[i], answer)
         needed = None if border is None else _chance(learner, border, answer)
-        made.append(Reasons(answer, against, chance, float(baseline + parts.sum()), float(baseline), listed, needed))
+        score, of_rows = float(baseline + parts.sum()), found.similarities is not None
+        made.append(Reasons(answer, against, chance, score, float(baseline), listed, needed, of_rows))
     return made
 
 

@@ -149,7 +149,7 @@ def _silhouettes(rows: Any, codes: Places, sizes: Places, measured: Places, othe
     distances = euclidean_distances if metric == "euclidean" else cosine_distances
     there = rows[others].astype(np.float64)
     middle = None if sparse.issparse(rows) or metric == "cosine" else there.mean(axis=0)
-    there = there if middle is None else there - middle  # far from the origin, squares would drown differences
+    there = there if middle is None else there - middle  # else squares lose digits
     starts = np.searchsorted(codes[others], np.arange(len(sizes)))
     counts = np.diff(np.append(starts, len(others)))
     values = np.zeros(len(measured))

@@ -23,7 +23,7 @@ class _Rows(NamedTuple):
 
 
 class _Progressive(ABC):
-    """Base of the measures. All that a measure remembers is a flat array, of zeros at first."""
+    """Base of the measures. The state of a measure is a flat array, of zeros at first."""
 
     n_cells: ClassVar[int]
 

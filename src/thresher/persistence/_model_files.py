@@ -17,7 +17,7 @@ from ._packing import Packer, Refusal, Tensors, Unpacker, require
 from ._rebuilding import describe, rebuild
 
 FORMAT = 2
-# What comes of a description that fits no model.
+# The errors raised by a description that fits no model.
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError)
 
 

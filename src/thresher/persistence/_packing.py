@@ -27,7 +27,7 @@ def require(holds: bool, sentence: str) -> None:
 
 
 class Packer:
-    """Makes JSON of values. Arrays of numbers and long lists of text go to ``tensors``."""
+    """Turns values into JSON. Arrays of numbers and long lists of text go to ``tensors``."""
 
     def __init__(self) -> None:
         self.tensors: Tensors = {}
@@ -86,7 +86,7 @@ def _kernel(value: Any) -> dict[str, Any]:
 
 
 class Unpacker:
-    """Makes values of JSON and arrays from untrusted files; texts may take `room` bytes in memory."""
+    """Turns JSON and arrays of untrusted files into values; texts may take `room` bytes in memory."""
 
     def __init__(self, tensors: Tensors, room: int) -> None:
         self.tensors = tensors

@@ -67,7 +67,7 @@ def tensors_of(model: Any) -> Tensors:
 def rebuild(
     described: dict[str, Any], unpacker: Unpacker, prefix: str = "", may_hold: tuple[str, ...] = ("models", "steps")
 ) -> Any:
-    """Make the model that a description tells of; one that fits no class, or not its rules, is refused.
+    """Build a model from its description; raise an error if it fits no class or breaks its rules.
 
     A sum of models may hold pipelines, and a pipeline neither pipelines nor sums: `may_hold` says what is left.
     """
@@ -91,7 +91,7 @@ def rebuild(
         setattr(model, key, value)
     if issubclass(cls, OnlineLinear):
         model.state_ = _state(model, described, prefix, unpacker)
-    with np.errstate(all="ignore"), one_blas_thread():  # numbers of any size: what comes of them is looked at
+    with np.errstate(all="ignore"), one_blas_thread():  # of any size: the results are checked below
         model._check_loaded()
         if issubclass(cls, OnlineLinear):
             model._weights_cache = None

@@ -10,7 +10,7 @@ import numpy as np
 from .._core import same_entries
 from .._engine import in_turn
 from .._estimators import Estimator, TransformerContract, is_fitted
-from .._gate import Table, Text, as_rows, check_params, is_frame, on_host, sparse
+from .._gate import Table, Text, as_rows, check_params, is_frame, on_host, similar_names, sparse
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -130,6 +130,18 @@ def by_place(table: Table, known: list[str], who: str) -> Table:
     text = {known[table.columns.index(name)]: column for name, column in table.text.items()}
     dates = [known[table.columns.index(name)] for name in table.dates]
     return Table(known, table.numbers, text, dates)
+
+
+def check_number_names(known: list[str], names: list[str], who: str) -> None:
+    """Refuse columns of numbers that are not those of the first rows, in their order."""
+    if names == known:
+        return
+    if missing := [name for name in known if name not in names]:
+        close = similar_names(missing[0], [name for name in names if name not in known])
+        raise ValueError(f"{who}: X must have the columns of the first rows, but {missing[0]!r} is missing{close}.")
+    differ = next((a for a, b in zip(known, names, strict=False) if a != b), None)
+    expected = f"{differ!r} in its place" if differ is not None else f"{len(known)} columns of numbers"
+    raise ValueError(f"{who}: X must have the columns of the first rows, with {expected}.")
 
 
 def without_values(table: Table, name: str, text: bool) -> Table:

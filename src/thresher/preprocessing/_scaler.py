@@ -11,7 +11,15 @@ from .. import _core
 from .._engine import joint_moments
 from .._estimators import check_is_fitted, param
 from .._gate import Table, as_rows, boolean, one_of, sparse
-from ._running import RunningTransformer, counted_names, names_going_in, read_input, refuse_value, require
+from ._running import (
+    RunningTransformer,
+    check_number_names,
+    counted_names,
+    names_going_in,
+    read_input,
+    refuse_value,
+    require,
+)
 
 Array = NDArray[np.float64]
 
@@ -142,10 +150,8 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
 
     def _check_names(self, names: list[str] | None) -> None:
         known = getattr(self, "feature_names_in_", None)
-        if names is not None and known is not None and names != known.tolist():
-            differ = next((a for a, b in zip(known, names, strict=False) if a != b), None)
-            expected = f"{differ!r} in its place" if differ is not None else f"{len(known)} columns of numbers"
-            raise ValueError(f"{type(self).__name__}: X must have the columns of the first rows, with {expected}.")
+        if names is not None and known is not None:
+            check_number_names(known.tolist(), names, type(self).__name__)
 
     # --- shards -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._estimators import check_is_fitted, param
 from .._gate import Rule, Table, at_least, check_array, is_foreign_array, none, sparse
 from ._encoder_state import is_names
-from ._running import RunningTransformer, names_going_in, read_input, refuse_value, require
+from ._running import RunningTransformer, check_number_names, names_going_in, read_input, refuse_value, require
 from ._spline_basis import HUGE, MOST_KNOTS, Array, SplineBasis, pairs_rule, resolve_pairs
 from ._splines_there import features_there
 
@@ -224,11 +224,7 @@ class ColumnSplines(SplineState, RunningTransformer):
     def _check_columns(self, columns: list[str] | None, text: list[str], width: int) -> None:
         who, known = type(self).__name__, self._number_names()
         if columns is not None and self._named:
-            names = [name for name in columns if name not in text]
-            differ = next((a for a, b in zip(known, names, strict=False) if a != b), None)
-            if names != known:
-                expected = f"{differ!r} in its place" if differ is not None else f"{len(known)} columns of numbers"
-                raise ValueError(f"{who}: X must have the columns of the first rows, with {expected}.")
+            check_number_names(known, [name for name in columns if name not in text], who)
         elif width != len(known):
             raise ValueError(f"X has {width} features, but {who} is expecting {len(known)} features as input.")
 

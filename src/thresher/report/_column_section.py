@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._figures import label, listed, number, plural, quoted
+from .._figures import column_value, label, listed, plural, quoted
 from .._gate import written_date
 from ..inspection import ColumnCurve, column_curves, contributions
 from ..preprocessing import ColumnSplines
@@ -95,7 +95,7 @@ def is_date(subject: Subject, column: str) -> bool:
 
 def value_text(value: float, is_date: bool) -> str:
     """A value of a column of numbers or dates, for people."""
-    return written_date(value) if is_date else number(value, 3)
+    return written_date(value) if is_date else column_value(value, 3)
 
 
 def _one_way(part: Array) -> int:

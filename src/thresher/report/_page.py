@@ -47,7 +47,7 @@ def _environment() -> Any:
         raise ImportError('A report as a page needs jinja2: pip install "thresher[lab]".') from None
     room = resources.files(__package__)
     environment = Environment(
-        autoescape=True,  # labels and names are anyone's text
+        autoescape=True,  # labels and names are untrusted text
         undefined=StrictUndefined,
         loader=FunctionLoader(lambda name: room.joinpath(name).read_text("utf-8")),
     )

@@ -65,7 +65,9 @@ class SemiKSC(SpectralClassifier):
         ),
         GoodFor(1, aim="neighbours"),
         variants=(
-            Variant({"fit_intercept": True, "gamma": "scale"}, " of the two largest heaps", lambda p: p.n_classes == 2),
+            Variant(
+                {"fit_intercept": True, "gamma": "scale"}, " of the two largest clusters", lambda p: p.n_classes == 2
+            ),
         ),
     )
 

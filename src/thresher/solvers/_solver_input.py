@@ -51,7 +51,7 @@ def task(who: str, columns: _core.Rows, y: Any, loss: str, fit_intercept: bool) 
 
 
 def rests(loss: str) -> bool:
-    """Whether a score can be right enough to cost nothing more."""
+    """Whether a score on the right side can have a loss of 0."""
     return _core.loss_slope(loss, 30.0, 1.0) >= 0
 
 

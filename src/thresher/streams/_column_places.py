@@ -3,14 +3,13 @@ file."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._gate import ColumnReading
+from .._gate import ColumnReading, similar_names
 from ._source import Column, ReadOptions
 
 _MOST_NAMED = 3  # columns, in a sentence
@@ -47,9 +46,8 @@ class ColumnNames:
             return list(self.names).index(name)
         if self.header is None:
             raise ValueError(f"{start} is a name, but the file has no header; give a column number.")
-        close = difflib.get_close_matches(name, self.names, n=3)
-        similar = f"; similar names: {', '.join(close)}" if close else ""
         shown = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
+        similar = similar_names(name, self.names)
         raise ValueError(f"{start}, but no column has this name{similar}; the columns are {shown}.")
 
 
@@ -182,7 +180,9 @@ def by_layout(file: str, names: list[str] | None, n_columns: int, layout: dict[s
         places = {name: place for place, name in enumerate(names)}
         missing = [name for name in layout["columns"] if name not in places]
         if missing:
-            raise ValueError(f"{file}: {_columns_named(missing)} missing.")
+            others = [name for name in names if name not in layout["columns"]]
+            close = similar_names(missing[0], others) if len(missing) == 1 else ""
+            raise ValueError(f"{file}: {_columns_named(missing)} missing{close}.")
         features = [places[name] for name in layout["columns"]]
         target = places.get(layout["target"])
     else:

@@ -98,7 +98,7 @@ def _sniffed(text: memoryview, complete: bool) -> str:
         cuts[delimiter], *_ = _core.split_csv(
             text, final=complete, delimiter=delimiter, skip_malformed=True, max_rows=_ROWS_TO_SPLIT
         )
-    n_rows = max(map(len, cuts.values()))  # a delimiter that makes rows malformed is none
+    n_rows = max(map(len, cuts.values()))  # not the delimiter if it makes rows malformed
     for delimiter, rows in cuts.items():
         widths = [len(row) for row in rows]
         width = max(set(widths), key=widths.count, default=1)

@@ -223,6 +223,17 @@ def check_same_features(path: Path, kind: Format, layout: dict[str, Any]) -> Non
         raise ValueError(f"{path.name}: the format is {kind}, but {before} is needed, as in the files read before.")
 
 
+def _check_no_table(file: Path, kind: Format, options: ReadOptions) -> None:
+    """Refuse options of tables for lines of numbers, whose target comes first."""
+    given = {name: getattr(options, name) for name in ("target", "header", "delimiter")}
+    given |= {"text_columns": list(options.text_columns), "drop": list(options.drop)}
+    usual: dict[str, Any] = {"target": -1, "header": "auto", "delimiter": None, "text_columns": [], "drop": []}
+    for name, value in given.items():
+        if value != usual[name]:
+            more = ", whose target is the first number of each line" if name == "target" else ""
+            raise ValueError(f"{file.name}: {name}={value!r} is for tables, but the format is {kind}{more}.")
+
+
 def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None) -> RowSource:
     """Open a file; its beginning is read at most once, if the options and the name leave anything to find out."""
     head = functools.cache(lambda: read_head(file))
@@ -248,8 +259,7 @@ def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None)
         if options.delimiter is None and suffix_of(file) == ".tsv":
             options = replace(options, delimiter="\t")
         return TextSource(file, CsvFormat(file.name, head(), options, layout), options)
-    if (options.target, options.header, options.delimiter, *options.text_columns, *options.drop) != (-1, "auto", None):
-        raise ValueError("open_stream: target, header, delimiter, text_columns and drop are for tables.")
+    _check_no_table(file, kind, options)
     if kind == "vw":
         return TextSource(file, VowpalWabbitFormat(file.name, head(), options, layout), options)
     from_zero = options.zero_based if layout is None else bool(layout["zero_based"])

@@ -233,7 +233,7 @@ class Stream:
         source = self._sources.get(file)
         if source is None:
             source = open_source(self.paths[file], self._reading, self._layout)
-            self._sources = {0: self._sources[0], file: source}  # several iterators may be at it
+            self._sources = {0: self._sources[0], file: source}  # several iterators may use it at once
         return source
 
 

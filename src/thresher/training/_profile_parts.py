@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from .._figures import count, number, plain, plural
+from .._figures import column_value, count, plain, plural
 from ._profile_warnings import DataWarning
 
 
@@ -48,7 +48,7 @@ class ColumnProfile:
         """The range of numbers and dates in words; empty for words."""
         if not self.values:
             return ""
-        low, high = number(self.values["min"]), number(self.values["max"])
+        low, high = column_value(self.values["min"]), column_value(self.values["max"])
         return low if low == high else f"{low} to {high}"
 
 

@@ -65,7 +65,7 @@ class LabelledRows:
 
 
 def find_warnings(rows: LabelledRows, n_rows: int) -> list[DataWarning]:
-    """All that is worth a warning, the worst first; `n_rows` are there, of which these may be a sample."""
+    """All warnings, the worst first; the rows may be a sample of `n_rows`."""
     leaks = [] if rows.target is None else find_leaks(rows.columns, rows.target, rows.is_class)
     found = [*_leak_warning(leaks, rows.is_class), *_target_warnings(rows), *_column_warnings(rows)]
     return [*found, *_row_warnings(rows, n_rows)]

@@ -118,7 +118,7 @@ class RunState:
         self.position = stream._checked(kept["position"])
         self.history = History(**kept["history"])
         self.facts = Facts(**kept["facts"])
-        self.history.is_due(self.facts.n_rows)  # fails here, if ever
+        self.history.is_due(self.facts.n_rows)  # raises an error now rather than later
         columns = self.history.measures.values()
         if any(not values or len(values) != len(self.history.measures["rows"]) for values in columns):
             raise LookupError("measures without rows")

@@ -131,6 +131,7 @@ def train(
         raise ValueError(
             f"train: {type(learner_of(model)).__name__} has no partial_fit; use fit with all rows in memory."
         )
+    _check_stream("train", stream)
     if resume and not stream.resumes:
         raise ValueError(
             f"train: resume must be False, because {stream.path.name} may return different rows next time."
@@ -158,6 +159,11 @@ def train(
     run = trainer.result(stream.n_skipped)
     name_hashed_columns(run.model, stream)
     return run
+
+
+def _check_stream(who: str, stream: Any) -> None:
+    if not isinstance(stream, Stream):
+        raise TypeError(f"{who}: stream must come from thresher.streams.open_stream, got {type(stream).__name__}.")
 
 
 def _find_classes(stream: Stream) -> list[Any]:
@@ -264,6 +270,7 @@ def evaluate(
     HeldOut, (X, y)
         The predictions, and a sample of the rows.
     """
+    _check_stream("evaluate", stream)
     collector, sampler = Collector(", ".join(path.name for path in stream.paths[:3])), Sampler()
     n_rows = 0
     for batch in map(Batch.present, stream.batches()):

@@ -79,7 +79,7 @@ def temperature_at_target(energies: Array) -> float:
     spread = float(np.ptp(finite)) if len(finite) else 0.0
     target = _TARGET * (len(finite) - 1) / max(len(finite), 1) ** 2
     if spread == 0 or variance(acceptance(finite, 0.0)) < target:
-        return spread  # all are equal, or several are equally bad and no temperature reaches the target
+        return spread  # all are equal, or several equally bad: no temperature reaches the target
     cold, hot = 1e-9 * spread, 1e3 * spread
     for _ in range(60):
         middle = math.sqrt(cold * hot)

@@ -21,7 +21,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 ANY_ADDRESS = "*"
-"""Among the hosts that are allowed: every address in numbers, none of which a stranger's name server can point here."""
+"""Among the hosts that are allowed: every address in numbers, none of which a foreign name server can point here."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "

@@ -30,7 +30,7 @@ from ._run_server import ServerAddress, run_server
 MAX_BYTES = 1 << 30
 _LONGEST_QUESTION = 1 << 20
 _TICK = 0.25  # seconds between two looks at the events of a run
-_QUIET = 15.0  # seconds after which a stream of events says that it is still there
+_QUIET = 15.0  # seconds after which a stream of events without news sends a sign of life
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'; "

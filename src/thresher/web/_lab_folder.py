@@ -99,7 +99,7 @@ def _is_data(name: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """A name for a file of a stranger, without folders and without characters that mean something elsewhere."""
+    """A safe name for an uploaded file, without folders and without characters that have a meaning elsewhere."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     safe = re.sub(r"[^\w.()+, -]", "_", last).lstrip(".- ").strip()
     stem, dot, ending = safe.partition(".")
