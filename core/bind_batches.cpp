@@ -95,7 +95,7 @@ nb::tuple group_ascend(ReadMatrix X, In<index_t> ends, index_t free, In<double> 
     largest = ascent.pass(X.data(), n, m);
     values = ascent.values(X.data(), n, m);
   }
-  return nb::make_tuple(largest, values.first, values.second);
+  return nb::make_tuple(largest, values.first(), values.second());
 }
 
 index_t best(In<double> scores, In<bool> left, Out<index_t> out) {

@@ -39,6 +39,54 @@ THRESHER_INLINE double choose(bool first, double a, double b) {
   return b;
 }
 
+/// Two numbers that are worked on at once, in one register where the compiler has such. The plain form gives the same bits.
+struct Two {
+#if THRESHER_GNU
+  using Both = double __attribute__((vector_size(16)));
+  Both both = {0, 0};
+
+  Two() = default;
+  Two(double a, double b) : both{a, b} {}
+  explicit Two(Both b) : both(b) {}
+  double first() const { return both[0]; }
+  double second() const { return both[1]; }
+  friend Two operator+(Two a, Two b) { return Two(a.both + b.both); }
+  friend Two operator-(Two a, Two b) { return Two(a.both - b.both); }
+  friend Two operator*(Two a, Two b) { return Two(a.both * b.both); }
+  Two operator-() const { return Two(-both); }
+  /// As std::max and std::min are: of equal ones, and of those that are not numbers, a.
+  friend Two larger(Two a, Two b) { return Two(a.both < b.both ? b.both : a.both); }
+  friend Two smaller(Two a, Two b) { return Two(b.both < a.both ? b.both : a.both); }
+#else
+  double both[2] = {0, 0};
+
+  Two() = default;
+  Two(double a, double b) : both{a, b} {}
+  double first() const { return both[0]; }
+  double second() const { return both[1]; }
+  friend Two operator+(Two a, Two b) { return {a.first() + b.first(), a.second() + b.second()}; }
+  friend Two operator-(Two a, Two b) { return {a.first() - b.first(), a.second() - b.second()}; }
+  friend Two operator*(Two a, Two b) { return {a.first() * b.first(), a.second() * b.second()}; }
+  Two operator-() const { return {-first(), -second()}; }
+  /// As std::max and std::min are: of equal ones, and of those that are not numbers, a.
+  friend Two larger(Two a, Two b) {
+    return {a.first() < b.first() ? b.first() : a.first(), a.second() < b.second() ? b.second() : a.second()};
+  }
+  friend Two smaller(Two a, Two b) {
+    return {b.first() < a.first() ? b.first() : a.first(), b.second() < a.second() ? b.second() : a.second()};
+  }
+#endif
+  explicit Two(double each) : Two(each, each) {}
+  /// Numbers that lie beside each other.
+  static Two at(const double* p) {
+    Two two;
+    std::memcpy(&two.both, p, sizeof two.both);
+    return two;
+  }
+  void put(double* p) const { std::memcpy(p, &both, sizeof both); }
+  Two& operator+=(Two other) { return *this = *this + other; }
+};
+
 /// The number of zeros below the lowest bit of a number other than 0.
 THRESHER_INLINE int trailing_zeros(std::uint64_t number) {
 #if THRESHER_GNU

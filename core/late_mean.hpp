@@ -35,7 +35,7 @@ struct LateMean {
       return {margin, margin};
     }
     const Two both = x.sum([&](index_t j, double xj) { return Two{iterate(j) * xj, lag[j] * xj}; });
-    return {both.first, both.first - both.second / *mass};
+    return {both.first(), both.first() - both.second() / *mass};
   }
   /// learn(note): note(j, change) for every weight that changes. Without a mean, it costs nothing.
   template <class Learn>
@@ -45,6 +45,44 @@ struct LateMean {
   }
   void step() const {
     if (lag) *mass += ++*n_iterates;
+  }
+};
+
+/// The same for a learner that keeps nothing but its weights: with a mean, each lies beside its lag, and both are read at once.
+struct LateWeights {
+  double *coef, *n_iterates, *mass;  // without a mean, two are null
+
+  template <class Source>
+  static void declare(std::vector<Field>& all, const Source& s) {
+    all.push_back({"coef", "weight", 0.0, "mean"});
+    const std::size_t lag = all.size();
+    LateMean::declare(all, s);
+    if (lag < all.size()) all[lag].beside = "coef";
+  }
+  template <class Source>
+  explicit LateWeights(const Source& s)
+      : coef(s.flag("average") ? s.pair("coef", "lag") : s.array("coef", "weight")),
+        n_iterates(s.flag("average") ? s.array("n_iterates", "") : nullptr), mass(n_iterates ? s.array("mass", "") : nullptr) {}
+
+  double iterate(index_t j) const { return mass ? coef[2 * j] : coef[j]; }
+  double weight(index_t j) const { return mass && *mass > 0 ? coef[2 * j] - coef[2 * j + 1] / *mass : iterate(j); }
+  template <class Row>
+  Two scores(const Row& x) const {
+    if (!mass) return Two(x.dot(coef));
+    const Two both = x.sum([w = coef](index_t j, double xj) { return Two::at(w + 2 * j) * Two(xj); });
+    return {both.first(), *mass > 0 ? both.first() - both.second() / *mass : both.first()};
+  }
+  /// w += step x
+  template <class Row>
+  void add(const Row& x, double step) const {
+    if (!mass) return x.each([step, w = coef](index_t j, double xj) { w[j] += step * xj; });
+    x.each([step, lived = *mass, w = coef](index_t j, double xj) {
+      const double change = step * xj;
+      (Two::at(w + 2 * j) + Two(change, lived * change)).put(w + 2 * j);
+    });
+  }
+  void step() const {
+    if (mass) *mass += ++*n_iterates;
   }
 };
 

@@ -113,9 +113,9 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
     if (weight != 0) look_ahead(learner, rows, bias, lesson, t, 0);
     Two scored;
-    if (weight == 0) scored.first = scored.second = look(learner, x);
+    if (weight == 0) scored = Two(look(learner, x));
     else scored = both_scores(learner, x, 0);
-    const double margin = scored.first, shown = scored.second;
+    const double margin = scored.first(), shown = scored.second();
     if (margins) margins[t * stride] = shown;
     if (other.at) other.scores[t] = other.differs(t) ? look(learner, other.row(t, rows.n_features, bias)) : shown;
     const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);

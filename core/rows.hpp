@@ -17,18 +17,6 @@ using index_t = std::int64_t;
 using column_t = std::int32_t;
 constexpr index_t most_features = std::numeric_limits<column_t>::max();
 
-/// Two sums that are made in one look at a row.
-struct Two {
-  double first = 0, second = 0;
-
-  Two& operator+=(const Two& other) {
-    first += other.first;
-    second += other.second;
-    return *this;
-  }
-  friend Two operator+(Two a, const Two& b) { return a += b; }
-};
-
 /// What terms add up to: numbers, or two at a time.
 template <class Term>
 using SumOf = std::conditional_t<std::is_same_v<std::invoke_result_t<Term, index_t, double>, Two>, Two, double>;
@@ -50,6 +38,11 @@ struct RowOf {
   }
   double square() const {
     return sum([](index_t, double xj) { return xj * xj; });
+  }
+  /// Sum of change(w[j]) x_j over the features, for a `change` of numbers and of Two, with the bits of `sum`.
+  template <class Change>
+  double sum_of(const double* w, Change change) const {
+    return self().sum([&](index_t j, double xj) { return change(w[j]) * xj; }, [](index_t, double) { return 0.0; });
   }
   /// The part of a sum that is the constant feature's.
   template <class Term>
@@ -111,6 +104,22 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
     for (; k < nnz; ++k) acc[0] += term(static_cast<index_t>(columns[k]), static_cast<double>(values[k]));
     const SumOf<Term> total = (acc[0] + acc[1]) + (acc[2] + acc[3]);
     return bias != 0 ? total + constant(n_features, bias) : total;
+  }
+  template <class Change>
+  double sum_of(const double* w, Change change) const {
+    const auto term = [&](index_t k) {
+      return change(Two(w[columns[k]], w[columns[k + 1]])) *
+             Two(static_cast<double>(values[k]), static_cast<double>(values[k + 1]));
+    };
+    Two one, other;  // four chains, as in sum
+    index_t k = 0;
+    for (; k + 4 <= nnz; k += 4) {
+      one += term(k);
+      other += term(k + 2);
+    }
+    double first = one.first();
+    for (; k < nnz; ++k) first += change(w[columns[k]]) * static_cast<double>(values[k]);
+    return (first + one.second()) + (other.first() + other.second());
   }
   template <class F, class Constant>
   void each(F f, Constant constant) const {

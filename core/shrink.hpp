@@ -12,6 +12,8 @@ namespace thresher {
 /// argmin_w (w - v)^2 / 2 + cut |w|, for cut >= 0. Written without a branch; the inner loop of every l1 learner.
 inline double soft_threshold(double v, double cut) { return v - std::min(std::max(v, -cut), cut); }
 
+inline Two soft_threshold(Two v, Two cut) { return v - smaller(larger(v, -cut), cut); }
+
 /// argmin_w |w - v|^2 / 2 + cut |w|_2  is this factor times v, for a v of this length: 0 if that is at most `cut`. Without a branch.
 inline double row_factor(double length, double cut) {
   return 1 - cut / std::max(length, std::max(cut, std::numeric_limits<double>::min()));

@@ -54,13 +54,11 @@ struct Averaged {
 
   double operator[](index_t j) const { return sums[j].value; }
   double offset_at(index_t j) const { return sums[j].offset; }
+  Two both(index_t j) const { return Two::at(&sums[j].value); }
   static constexpr bool averages() { return true; }
   double held(index_t) const { return 0; }
   double held_offset(index_t) const { return 0; }
-  void add(index_t j, double change, double lived) {
-    sums[j].value += change;
-    sums[j].offset += lived * change;
-  }
+  void add(index_t j, double change, double lived) { (both(j) + Two(change, lived * change)).put(&sums[j].value); }
   void put(index_t j, double to, double lived) { sums[j] = {to, sums[j].offset - lived * sums[j].value}; }
   bool row_completes_batch() { return true; }
   double n_unfinished() const { return 0; }

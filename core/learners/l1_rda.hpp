@@ -50,19 +50,23 @@ struct L1RdaRule {
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) const {
-    const double sum =
-        x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], now.cut) * xj : 0; }, nothing);
+    double sum;
+    if constexpr (std::is_same_v<Keep, AllFeatures> && std::is_same_v<Sums, Direct>)
+      sum = x.sum_of(gradient_sum.value, [cut = now.cut](auto v) { return soft_threshold(v, decltype(v)(cut)); });
+    else sum = x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], now.cut) * xj : 0; }, nothing);
     return -now.scale * sum + x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); });
   }
   /// The score by the last sums and that of a prediction, in one look at a row.
   template <class Row, bool Both = averages, std::enable_if_t<Both, int> = 0>
   Two both_scores(const Row& x) const {
+    const Two cuts(now.cut, read.cut), shares(0, share);
     const Two sums = x.sum([&](index_t j, double xj) {
-      return Two{soft_threshold(gradient_sum[j], now.cut) * xj, soft_threshold(sum_to_read(j), read.cut) * xj};
+      const Two last(gradient_sum[j], gradient_sum[j]);
+      return soft_threshold(last - shares * gradient_sum.both(j), cuts) * Two(xj, xj);  // beside the last sum, sum_to_read(j)
     }, [](index_t, double) { return Two(); });
     const Two rest = {x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); }),
                       x.of_constant([&](index_t j, double bias) { return bias * weight(j); })};
-    return {rest.first - now.scale * sums.first, rest.second - read.scale * sums.second};
+    return {rest.first() - now.scale * sums.first(), rest.second() - read.scale * sums.second()};
   }
   /// The score of a prediction, from that by the last sums.
   template <class Row>

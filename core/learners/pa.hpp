@@ -19,35 +19,34 @@ inline double pa_step(double l, double square, double cost, bool squared) {
 ///
 /// A row weight multiplies C.   Crammer et al., JMLR 7 (2006), Fig. 1.
 struct Pa : Plain {
-  double* coef;
-  LateMean mean;
+  LateWeights w;
   double C;  // infinite for the hard variant
   bool squared;
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
-    std::vector<Field> all{{"coef", "weight", 0.0, "mean"}};
-    LateMean::declare(all, s);
+    std::vector<Field> all;
+    LateWeights::declare(all, s);
     return all;
   }
   template <class Source>
-  explicit Pa(const Source& s) : coef(s.array("coef", "weight")), mean(s), C(s.number("C")), squared(s.flag("squared")) {}
+  explicit Pa(const Source& s) : w(s), C(s.number("C")), squared(s.flag("squared")) {}
 
   template <class Row>
   double margin(const Row& x) const {
-    return x.dot(coef);
+    return w.scores(x).first();
   }
   template <class Row>
   Two both_scores(const Row& x) const {
-    return mean.scores(x, [&](index_t j) { return coef[j]; });
+    return w.scores(x);
   }
-  double weight(index_t j) const { return mean.of(j, coef[j]); }
+  double weight(index_t j) const { return w.weight(j); }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const bool moved = learn(x, y, margin, weight);
-    mean.step();
+    w.step();
     return moved;
   }
 
@@ -58,13 +57,7 @@ struct Pa : Plain {
     if (l == 0) return false;
     const double square = x.square();
     if (square < std::numeric_limits<double>::min()) return false;  // negligible
-    const double step = pa_step(l, square, C * weight, squared) * y;
-    mean.watch([&](auto note) {
-      x.each([&](index_t j, double xj) {
-        coef[j] += step * xj;
-        note(j, step * xj);
-      });
-    });
+    w.add(x, pa_step(l, square, C * weight, squared) * y);
     return true;
   }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <type_traits>
 
 #include "../joint_of.hpp"
 #include "../loss.hpp"
@@ -83,9 +84,14 @@ struct Pegasos {
   template <class Row>
   double judged(const Row& x, double margin) const {
     if (!v.averages() || *n_steps == 0) return margin;
-    const double bias = x.of_constant([&](index_t j, double value) { return value * weight(j); }), sum = margin - of_constant(x);
-    const double offset = x.sum([&](index_t j, double xj) { return v.offset_at(j) * xj; }, nothing);
-    return bias + (*area / *scale * sum - offset) / (mass ? *mass : *n_steps);
+    return by_mean(x, margin, x.sum([&](index_t j, double xj) { return v.offset_at(j) * xj; }, nothing));
+  }
+  /// Margin and judgement in one look at a row, where sums lie beside their offsets.
+  template <class Row, class Kind = Sums, std::enable_if_t<std::is_same_v<Kind, Averaged>, int> = 0>
+  Two both_scores(const Row& x) const {
+    const Two sums = x.sum([&](index_t j, double xj) { return v.both(j) * Two(xj, xj); }, [](index_t, double) { return Two(); });
+    const double margin = *scale * sums.first() + of_constant(x);
+    return {margin, *n_steps == 0 ? margin : by_mean(x, margin, sums.second())};
   }
   bool wants_settling() const { return crowded; }
   bool sound() const { return std::isfinite(*held_square) && std::isfinite(*square_norm); }
@@ -155,6 +161,12 @@ struct Pegasos {
   }
 
  private:
+  /// The score by the mean of the iterates, of a row with this margin and sum of offsets.
+  template <class Row>
+  double by_mean(const Row& x, double margin, double offset) const {
+    const double bias = x.of_constant([&](index_t j, double value) { return value * weight(j); }), sum = margin - of_constant(x);
+    return bias + (*area / *scale * sum - offset) / (mass ? *mass : *n_steps);
+  }
   void look_up() {
     if (!means) return;
     level = means->of(*scale * *means->product);

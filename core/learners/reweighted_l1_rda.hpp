@@ -143,29 +143,32 @@ struct ReweightedL1RdaRule {
     }
     return c;
   }
-  /// At most n steps at once of a weight of size w, if more than three can be: Theta as a cubic of the step, summed. With
+  /// At most n steps at once of a weight of size w, if more than three can be: Theta as a polynomial of the step, summed. With
   /// W = w + rho = eta0 (|G| - alpha Q) / sqrt(t) and k = eta0 alpha / sqrt(t),
   ///
-  ///     Theta' = -Theta^2 W',      W' = -k (Theta - Theta' / 2) - W / (2t),      where Theta' / 2 makes a difference of a slope
+  ///     Theta' = -Theta^2 W',      W' = -k Q' - W / (2t),      Q' = Theta - Theta' / 2 + Theta'' / 12,
   ///
-  /// and so on. Within 1/64 of t and 1/512 of w + smoothing, what is left out is less than 1e-9 of the sum. There k Theta^2 is below
-  /// 1/1536, for which 1 / (1 + k Theta^2 / 2) is a square.
+  /// the last of which makes a difference of a slope; and so on, by derivatives of sqrt(t) W. Within 1/64 of t and 1/320 of
+  /// w + smoothing, what is left out is less than 1e-9 of the sum. There k Theta^2 is below 1/960, for which 1 / (1 + k Theta^2 / 2) is
+  /// a square.
   bool strides(Course& c, double scale, double w, double n) const {
-    const double t = c.step, per_step = 1 / t, k = scale * alpha, W = w + rho, th = 1 / (w + smoothing);
-    const double square = th * th, half = 0.5 * per_step, e = 0.5 * k * square, inverse = 1 - e + e * e;
-    const double W1 = -(k * th + W * half) * inverse, th1 = -square * W1;
+    const double t = c.step, u = 1 / t, k = scale * alpha, W = w + rho, th = 1 / (w + smoothing);
+    const double e = 0.5 * k * th * th, inverse = 1 - e + e * e;
+    const double W1 = -(k * th + 0.5 * u * W) * inverse, p = th * W1;
     n = std::min(n, std::floor(t / 64));
-    if (-512 * W1 * th * n > 1) n = std::floor(1 / (-512 * W1 * th));
+    if (-320 * p * n > 1) n = std::floor(1 / (-320 * p));
     if (-2 * W1 * n > w) n = std::floor(w / (-2 * W1));
     if (!(n > 3)) return false;
-    const double given = k * (half * th - th1) + half * (W * per_step * 2 - W1) -
-                         W * per_step * half;  // W'', but for Theta'' / 2
-    const double bent = square * (2 * th * W1 * W1 - given);
-    const double th2 = bent * inverse, W2 = given + 0.5 * k * th2;
-    const double W3 = -k * th2 + per_step * (k * th1 - 0.5 * W2 + per_step * (W1 - 0.75 * k * th - W * per_step));
-    const double th3 = th * square * (6 * W1 * W2 - 6 * th * W1 * W1 * W1) - square * W3;
-    const double pairs = n * (n - 1) / 2;  // sums of s, s^2 and s^3 over the steps
-    c.penalty += n * th + th1 * pairs + th2 / 2 * (pairs * (2 * n - 1) / 3) + th3 / 6 * (pairs * pairs);
+    const double given2 = k * p * th - u * (W1 - 0.25 * u * W);  // W'', but for Theta'' / 2
+    const double th2 = th * (2 * p * p - th * given2) * inverse, W2 = given2 + 0.5 * k * th2, q = th * W2;
+    const double th1 = -th * (p - k * th * th2 / 12);
+    const double W3 = -k * th2 - u * (1.5 * W2 - u * (0.75 * W1 - 0.375 * u * W)), r = th * W3;
+    const double th3 = th * (6 * p * (q - p * p) - r);
+    const double W4 = -k * th3 - u * (2 * W3 - u * (1.5 * W2 - u * (1.5 * W1 - 0.9375 * u * W)));
+    const double th4 = th * (12 * p * p * (2 * p * p - 3 * q) + 6 * q * q + 8 * p * r - th * W4);
+    const double pairs = n * (n - 1) / 2, squares = pairs * (2 * n - 1) / 3;  // sums of s and s^2 over the steps, s^3 and s^4
+    const double fourths = squares * (6 * pairs - 1) / 5;
+    c.penalty += n * th + th1 * pairs + th2 / 2 * squares + th3 / 6 * (pairs * pairs) + th4 / 24 * fourths;
     c.step += n;
     return true;
   }

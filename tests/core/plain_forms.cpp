@@ -8,6 +8,7 @@
 #include "../../core/block_columns.hpp"
 #include "../../core/hash.hpp"
 #include "../../core/number.hpp"
+#include "../../core/shrink.hpp"
 
 namespace {
 
@@ -62,4 +63,16 @@ int main() {
       }
     }
   show(thresher::dot(values.data(), table.data(), 280));
+
+  std::vector<thresher::column_t> columns(11);
+  for (int i = 0; i < 200; ++i) {
+    for (auto& column : columns) column = static_cast<thresher::column_t>(next() % values.size());
+    const double cut = i % 5 * 0.25;
+    const auto soft = [&](auto v) { return thresher::soft_threshold(v, decltype(v)(cut)); };
+    const thresher::SparseRow<double, thresher::column_t> row(table.data() + i, columns.data(), 4 + i % 8, 350, 0);
+    const double* const w = values.data();
+    const double one = row.sum([&](thresher::index_t j, double x) { return soft(w[j]) * x; }), two = row.sum_of(w, soft);
+    show(two);
+    if (one != two) return 1;  // by pairs as one by one
+  }
 }

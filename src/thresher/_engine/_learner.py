@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
 
 _CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
+_ALONE = 1 << 15  # the same where only one output learns
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
 _COUNTS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
@@ -216,11 +217,9 @@ class Learner:
         """The model of the grid that is read; if it was left out since it was chosen, the one next to it."""
         if not self.grid:
             return 0
-        reads = int(state.arrays["reads"][0, 0])
         if self.tuning is None or not self.tuning.races:
-            return reads
-        running = self.tuning.running(self, state)
-        return int(running[abs(running - reads).argmin()])
+            return int(state.arrays["reads"][0, 0])
+        return _nearest(self.tuning.running(self, state), state)
 
     def choose(self, state: State) -> None:
         """Read the model of the grid that has done best so far."""
@@ -389,8 +388,10 @@ class Learner:
             if tuning.scales_target and not lesson.is_measured:
                 part = order[begin:end]
                 tuning.meet(self, state, lesson.target.y[part if present is None else part[present[begin:end]]])
-            for at in range(begin, end, size):
-                part = order[at : min(at + size, end)]
+            alone = room is None and len(tuning.running(self, state)) * state.n_outputs == self.n_models
+            step = max(size, _ALONE) if alone else size
+            for at in range(begin, end, step):
+                part = order[at : min(at + step, end)]
                 mistakes, diverged = self._learn_part(tuning, lesson, state, part, room)
                 n_mistakes += mistakes
                 if diverged >= 0:
@@ -432,9 +433,10 @@ class Learner:
             missed: NDArray[np.bool_] = margins.argmax(axis=0) != y if several else (margins[0] > 0) != is_positive
             return missed if present is None else missed & present
 
-        reader, missed, until = self.chosen(state), {}, len(order)
+        running, missed, until = tuning.running(self, state), {}, len(order)
+        reader = _nearest(running, state) if tuning.races else self.chosen(state)
         other = tuning.as_read(state, lesson.rows, part, is_far) if self.reads_far and is_far.any() else None
-        for model in map(int, tuning.running(self, state)):
+        for model in running.tolist():
             here.other = other if model == reader else None
             diverged, margins, as_read = self._learn_model(here, state, model)
             missed[model] = wrong(as_read)
@@ -450,8 +452,9 @@ class Learner:
             tuning.count(state, model, in_race, None if weight is None else weight[order])
             if self.grid:
                 state.arrays["n_mistakes"][model, 0] += np.count_nonzero(in_race)
-        later = missed[self.chosen(state)][until:]  # by the one that took over, if any did
-        n_wrong = int(np.count_nonzero(missed[reader][:until]) + np.count_nonzero(later))
+        n_wrong = int(np.count_nonzero(missed[reader][:until]))
+        if until < len(order):  # the rest by the one that took over
+            n_wrong += int(np.count_nonzero(missed[self.chosen(state)][until:]))
         self.add_mistakes(state, n_wrong)
         return PassResult(n_wrong * is_code, -1)
 
@@ -662,6 +665,11 @@ class Learner:
             self.choose(merged)
             first, *each = (np.array(self._paid(s)) for s in (start, *states))
             merged.arrays["loss_shift"][0, 0] += float(_state.added(first, each)) - self._paid(merged)
+
+
+def _nearest(running: NDArray[np.intp], state: State) -> int:
+    """Of the candidates that go on, the one that is read."""
+    return int(running[abs(running - state.arrays["reads"][0, 0]).argmin()])
 
 
 def largest(values: Array, n: int) -> NDArray[np.bool_]:

@@ -82,10 +82,12 @@ class Tuning(MeasuredUnits):
 
     def running(self, learner: Learner, state: State) -> NDArray[np.intp]:
         """The candidates that go on."""
-        drops = state.arrays["n_drops"][:, 0] if self.races else np.zeros(learner.n_models)
+        if not self.races:
+            return np.arange(learner.n_models)
+        drops = state.arrays["n_drops"][:, 0]
         if self.n_first:
             drops = np.where(self.parts(learner, state) == (2 if one(state, "leader") else 1), drops, np.inf)
-        return np.flatnonzero(drops == drops.min())
+        return (drops == np.minimum.reduce(drops)).nonzero()[0]  # asked for often, of few
 
     def parts(self, learner: Learner, state: State) -> NDArray[np.int64]:
         """The part of the race that each candidate is in, 1 or 2; the leader of the first goes on in the second."""
@@ -95,6 +97,8 @@ class Tuning(MeasuredUnits):
     def best(self, learner: Learner, state: State) -> int:
         """The candidate that has done best lately; of equal ones, that of the least loss."""
         running = self.running(learner, state)
+        if len(running) == 1:
+            return int(running[0])
         recent = self._against(learner, state) - state.arrays["older_mark"][:, 0]
         with np.errstate(over="ignore"):  # beyond all others
             losses = state.arrays["tally"][:, 2].reshape(learner.n_models, -1).sum(axis=1)
