@@ -30,6 +30,9 @@ ifneq ($(DATA),)
 export THRESHER_DATA := $(abspath $(DATA))
 endif
 
+# Some machines forbid Python to keep what it compiles. Tests start hundreds of commands, and each would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-rest test-browser test-oldest tiers coverage mutants check fuzz sanitize bench guard papers docs dist wheels clean
 
 demo: $(VENV)/built-lab
