@@ -115,7 +115,7 @@ def test_classes_and_files(three_classes, tmp_path):
 UP_TO_TOL = "A repeated row is two dual variables: the same model up to the tolerance only."
 EXEMPT = dict.fromkeys(
     ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), UP_TO_TOL
-) | {"check_class_weight_classifiers": "Without a constant term no class can win everywhere."}
+)
 
 
 @pytest.mark.filterwarnings("ignore:FGMClassifier. the duality gap")
