@@ -1,7 +1,8 @@
 # The verbs. CI calls these and nothing else.
 #   make demo       build, then learn from a generated stream and write a report
 #   make test       build, then the fast part of the test suite: four minutes on two cores; PYTHON=python3.14 VENV=.venv-3.14: with another Python
-#   make test-rest  all other tests: more variants and layouts, clusters, long fuzzing
+#   make test-rest  more variants and layouts, for some ten minutes
+#   make test-all   all tests that are left then: every variant, clusters, long fuzzing
 #   make test-browser  the lab in a real Chromium, which is installed where that is possible
 #   make test-oldest  a choice of the tests with the oldest dependencies that pyproject.toml allows; FULL=1: all but the slow ones
 #   make tiers      measure all tests, which decides what make test runs; TESTS=tests/cli: those of one folder
@@ -33,7 +34,7 @@ endif
 # Some machines forbid Python to keep what it compiles. Tests start hundreds of commands, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-rest test-browser test-oldest tiers coverage mutants check fuzz sanitize bench guard papers docs dist wheels clean
+.PHONY: demo test test-rest test-all test-browser test-oldest tiers coverage mutants check fuzz sanitize bench guard papers docs dist wheels clean
 
 demo: $(VENV)/built-lab
 	$(BIN)/thresher demo
@@ -42,7 +43,10 @@ test: $(VENV)/built-test
 	$(BIN)/python -m pytest -m "not rest" -n $(JOBS)
 
 test-rest: $(VENV)/built-test
-	$(BIN)/python -m pytest -m "rest and not slow" -n $(JOBS)
+	$(BIN)/python -m pytest -m "rest and not long and not slow" -n $(JOBS)
+
+test-all: $(VENV)/built-test
+	$(BIN)/python -m pytest -m long -n $(JOBS)
 	$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup --ignore=tests/browser
 
 # One after the other, because a browser, a lab and its runs are processes enough. A test that fails gets a second chance:

@@ -59,9 +59,19 @@ def test_a_function_above_the_level_runs_as_many_cases_as_fit(tmp_path, monkeypa
     monkeypatch.setattr(tiers, "BUDGET", 12.0)
     held = table(tmp_path / "t.json", [0.01] * 10, test_it=[0.1] * 400, test_small=[0.2] * 10)
     functions = {"tests/a.py::test_it": cases(400), "tests/a.py::test_small": cases(10, name="tests/a.py::test_small")}
-    chosen = [name.split("[")[0] for name in tiers.first_tier(functions, held)]
+    chosen = [name.split("[")[0] for name in tiers.within(held.level, functions, held)]
     assert chosen.count("tests/a.py::test_small") == 10
     assert chosen.count("tests/a.py::test_it") in (99, 100)
+
+
+def test_the_second_tier_goes_on_where_the_first_stops(tmp_path, monkeypatch):
+    monkeypatch.setattr(tiers, "BUDGET", 12.0)
+    monkeypatch.setattr(tiers, "CI_BUDGET", 32.0)
+    held = table(tmp_path / "t.json", [0.01] * 10, test_it=[0.1] * 400, test_small=[0.2] * 10)
+    functions = {"tests/a.py::test_it": cases(400)}
+    first, both = (tiers.within(seconds, functions, held) for seconds in (held.level, held.ci_level))
+    assert first < both
+    assert len(both) in (298, 299, 300)
 
 
 def test_a_case_that_stands_out_has_a_line_of_its_own(tmp_path):

@@ -1,9 +1,11 @@
-"""Which tests ``make test`` runs, and which it leaves to ``make test-rest``.
+"""Which tests ``make test`` runs, which it leaves to ``make test-rest``, and which that leaves to ``make test-all``.
 
 A test function may use a fixed number of CPU seconds in ``make test``: the level. If its cases take longer, a sample of
 them runs: first cases that show a value of a parameter for the first time, then others, in an order drawn from their
 names. The level is the largest with which ``make test`` keeps to BUDGET, by the times in tests/tiers.json. So more
-tests mean a lower level, not a longer run. Tests that are marked ``slow`` are in the rest.
+tests mean a lower level, not a longer run. ``make test-rest`` goes on with the next cases, up to the higher level at
+which both together keep to CI_BUDGET. Cases above it are ``long``; they and the tests that are marked ``slow`` run in
+``make test-all``.
 
 ``make tiers`` measures a dozen cases of each function and writes that file; ``make tiers TESTS=tests/cli`` measures one
 folder. Functions that take less than LISTED are not in the file: a case of theirs counts as the mean of all such cases.
@@ -23,6 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 BUDGET = 150.0  # CPU seconds of make test without collection, as measured by make tiers
+CI_BUDGET = 750.0  # those of make test and make test-rest together
 LIMIT = 1.9  # budgets: make test fails above
 PER_CASE = 0.002  # CPU seconds that pytest-xdist spends on a case, outside of the test
 SAMPLE = 12  # cases of a function that make tiers measures
@@ -55,7 +58,9 @@ class Table:
         held = json.loads(path.read_text()) if path.exists() else {"others": [1, 0.01], "tests": {}}
         self.others = Cost(*held["others"])
         self.tests = {name: Cost(*cost) for name, cost in held["tests"].items()}
-        self.level = level(self.tests.values(), BUDGET - self.others.seconds)
+        self.level, self.ci_level = (
+            level(self.tests.values(), budget - self.others.seconds) for budget in (BUDGET, CI_BUDGET)
+        )
 
     def of(self, nodeid: str, function: str) -> Cost | None:
         """The cost of a case by itself or of its function; None if neither is listed."""
@@ -121,11 +126,11 @@ def in_order(items: list[Any]) -> list[Any]:
     return first + later
 
 
-def first_tier(functions: dict[str, list[Any]], table: Table) -> set[str]:
-    """The names of the cases that ``make test`` runs."""
+def within(seconds: float, functions: dict[str, list[Any]], table: Table) -> set[str]:
+    """The names of the first cases of each function that together take so long."""
     chosen = set[str]()
     for function, cases in functions.items():
-        left = table.level + 1e-9
+        left = seconds + 1e-9
         for item in cases:
             cost = table.of(item.nodeid, function)
             if cost is None or cost.mean <= left:
@@ -175,10 +180,13 @@ class Tiers:
             sample = {item for cases in functions.values() for item in cases[:SAMPLE]}
             items[:] = [item for item in items if item in sample]
         else:
-            first = first_tier(functions, Table())
+            table = Table()
+            first, in_ci = (within(seconds, functions, table) for seconds in (table.level, table.ci_level))
             for item in items:
                 if item.nodeid not in first:
                     item.add_marker("rest")
+                if item.nodeid not in in_ci and not item.get_closest_marker("slow"):
+                    item.add_marker("long")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
