@@ -42,7 +42,7 @@ def optimum(matrices, y, costs, *, epsilon=None, **weights) -> Optimum:
     losses = cp.pos(1 - cp.multiply(y, scores)) if epsilon is None else cp.pos(cp.abs(y - scores) - epsilon)
     penalty = sum(cp.quad_over_lin(w, theta[q]) for q, w in enumerate(parts)) / 2
     problem = cp.Problem(cp.Minimize(penalty + costs @ losses), members(theta, **weights))
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
     return Optimum(float(problem.value), theta.value, scores.value)
 
 
