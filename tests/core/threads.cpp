@@ -171,7 +171,7 @@ Numbers solved(const Numbers& kernel, index_t n) {
   const double total = 0, one = 1;
   const BoxProblem problem{n, 1, data.y.data(), lower.data(), upper.data(), none.data(), ahead.data(), &total, &one};
   WholeMatrix rows(kernel.data(), n);
-  BoxQP(rows, diagonal.data(), problem, x.data()).run(10000, 1e-9);
+  BoxQP(rows, size, diagonal.data(), problem, x.data()).run(10000, 1e-9);
   return x;
 }
 
