@@ -26,7 +26,7 @@ export function thresholds(panel, run, signal) {
     const called = found.called[at], right = found.found[at], missed = all - right, alarms = called - right;
     slider.setAttribute("aria-valuetext", `${number(found.threshold[at], 3)}: ${count(called)} rows called ${name}`);
     words.textContent = `Above ${number(found.threshold[at], 3)}, ${count(called)} of ${count(total)} rows are called ${name}: ${count(right)} of ${count(all)} are found` +
-      (called ? `, and ${percent(right / called)} of these are right.` : ".") + ` The mistakes cost as much as ${number(cost(at))} false alarms; with the threshold in use, ${number(ratio * (all - inUse.found) + inUse.called - inUse.found)}.`;
+      (called ? `, so ${percent(right / called)} of the rows called ${name} are right.` : ".") + ` The mistakes cost as much as ${number(cost(at))} false alarms; with the threshold in use, ${number(ratio * (all - inUse.found) + inUse.called - inUse.found)}.`;
     cells.replaceChildren(h("div", { class: "scroll" }, h("table", { class: "matrix" },
       h("thead", null, h("tr", null, h("td", { class: "corner" }), h("th", { scope: "col" }, `called ${name}`), h("th", { scope: "col" }, "not called so"))),
       h("tbody", null,
