@@ -14,13 +14,14 @@ import os
 import random
 import secrets
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tests.browser.lab_browser import LabProcess
+from tests.browser.lab_browser import PATIENCE, LabProcess
 from tests.web.hostile import NASTY, broken, changed, in_words, send_all
 from tests.web.lab_files import ATTACK, SCRIPT, write_messy
 
@@ -148,8 +149,11 @@ def _first_run(lab: LabProcess) -> None:
     """Make a run that is done, so that questions about it are answered."""
     body = json.dumps({"file": "messy.csv", "typed": {"target": "left", "max_seconds": "1 s"}}).encode()
     assert send_all(lab.port, [(_plain(lab, "POST", "/api/runs", body), True)]) == {200: 1}
+    result, end = lab.folder / "thresher-runs" / "0001" / "result.json", time.monotonic() + PATIENCE
+    while not result.exists():
+        assert time.monotonic() < end, "the first run has no result"
+        time.sleep(0.05)
     lab.wait_for_workers()
-    assert (lab.folder / "thresher-runs" / "0001" / "result.json").exists()
 
 
 def _plain(lab: LabProcess, method: str, path: str, body: bytes = b"") -> bytes:
