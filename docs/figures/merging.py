@@ -20,6 +20,8 @@ from thresher.training import merge_models
 
 N_TRAIN, N_TEST = 40_000, 10_000
 SHARDS, ROUNDS = (1, 2, 8, 32), (1, 2, 5, 10)
+N_DRAWS = 3
+Draws = list[tuple[Any, np.ndarray]]
 
 
 def dense(rng: np.random.Generator) -> tuple[Any, np.ndarray]:
@@ -76,25 +78,41 @@ def added(model: Any, X: Any, y: np.ndarray, n_shards: int) -> list[float]:
     return [scores[n - 1] for n in ROUNDS]
 
 
-def compare(name: str, model: Any, X: Any, y: np.ndarray, n_shards: int = 8) -> None:
+def with_deviation(values: Any, digits: str) -> str:
+    """The mean over draws, and the standard deviation."""
+    return f"{np.mean(values):{digits}} ± {np.std(values, ddof=1):{digits}}"
+
+
+def compare(name: str, model: Any, draws: Draws, n_shards: int = 8) -> None:
     """Changes added up, and as rounds merge them: error in per cent, or R2 of values."""
-    told = (lambda score: f"{100 * (1 - score):.1f}") if y.dtype == bool else (lambda score: f"{score:.3g}")
-    rounds = [m.score(X[N_TRAIN:], y[N_TRAIN:]) for m in run(model, "passes", X, y, n_shards)]
-    for how, scores in (("added up", added(model, X, y, n_shards)), ("as in rounds", rounds)):
-        print(f"| {name} | {how} | " + " | ".join(map(told, scores)) + " |")
+    found: dict[str, list[list[float]]] = {"added up": [], "as in rounds": []}
+    for X, y in draws:
+        found["added up"].append(added(model, X, y, n_shards))
+        merged = run(model, "passes", X, y, n_shards)
+        found["as in rounds"].append([each.score(X[N_TRAIN:], y[N_TRAIN:]) for each in merged])
+    for how, scores in found.items():
+        told = 100 * (1 - np.array(scores)) if draws[0][1].dtype == bool else np.array(scores)
+        digits = ".1f" if draws[0][1].dtype == bool else ".3g"
+        print(f"| {name} | {how} | " + " | ".join(with_deviation(each, digits) for each in told.T) + " |", flush=True)
 
 
-def table(name: str, model: Any, mode: str, X: Any, y: np.ndarray) -> None:
+def table(name: str, model: Any, mode: str, draws: Draws) -> None:
     """A row for each number of shards."""
-    alone: list[Any] = []
+    alone: list[list[Any]] = []
     for n_shards in SHARDS:
-        fitted = run(model, mode, X, y, n_shards)
+        fitted = [run(model, mode, X, y, n_shards) for X, y in draws]
         alone = alone or fitted
         cells = []
-        for one, many in zip(alone, fitted, strict=True):
-            error = 100 * (1 - many.score(X[N_TRAIN:], y[N_TRAIN:]))
-            away = np.linalg.norm(many.coef_ - one.coef_) / np.linalg.norm(one.coef_)
-            cells.append(f"{error:.1f} ({away:.1g})" if n_shards > 1 else f"{error:.1f}")
+        for n, _ in enumerate(ROUNDS):
+            pairs = zip(draws, fitted, strict=True)
+            told = with_deviation(
+                [100 * (1 - made[n].score(X[N_TRAIN:], y[N_TRAIN:])) for (X, y), made in pairs], ".1f"
+            )
+            away = [
+                np.linalg.norm(many[n].coef_ - one[n].coef_) / np.linalg.norm(one[n].coef_)
+                for one, many in zip(alone, fitted, strict=True)
+            ]
+            cells.append(f"{told} ({np.mean(away):.1g})" if n_shards > 1 else told)
         print(f"| {name if n_shards == 1 else ''} | {n_shards} | " + " | ".join(cells) + " |", flush=True)
 
 
@@ -103,22 +121,24 @@ def head(first: str, second: str) -> None:
     print("| --- | --- |" + " --- |" * len(ROUNDS))
 
 
+def amounts(rng: np.random.Generator) -> tuple[Any, np.ndarray]:
+    """50 features, of which 10 count."""
+    X = rng.normal(size=(N_TRAIN + N_TEST, 50))
+    return X, X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
+
+
 def main() -> None:
-    for title, made, eta0, alpha in (("Dense", dense, 1.0, 1e-3), ("Wide and sparse", wide, 100.0, 1e-5)):
-        X, y = made(np.random.default_rng(0))
-        print(f"\n### {title}, {X.shape[1]:,} features\n")
+    drawn = {make: [make(np.random.default_rng(seed)) for seed in range(N_DRAWS)] for make in (dense, wide, amounts)}
+    for title, make, eta0, alpha in (("Dense", dense, 1.0, 1e-3), ("Wide and sparse", wide, 100.0, 1e-5)):
+        print(f"\n### {title}, {drawn[make][0][0].shape[1]:,} features\n")
         head("learner", "S")
         for name, model, mode in learners(eta0, alpha):
-            table(name, model, mode, X, y)
+            table(name, model, mode, drawn[make])
     print("\n### Eight shards\n")
     head("learner", "changes")
-    X, y = wide(np.random.default_rng(0))
-    compare("AROW, wide: error", AROWClassifier(r=10.0), X, y)
-    compare("l1-RDA, wide: error", L1RDAClassifier(alpha=1e-5, eta0=100.0, loss="logistic"), X, y)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_TRAIN + N_TEST, 50))
-    y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
-    compare("l1-RDA, values: R2", L1RDARegressor(alpha=1e-3, eta0=0.1), X, y)
+    compare("AROW, wide: error", AROWClassifier(r=10.0), drawn[wide])
+    compare("l1-RDA, wide: error", L1RDAClassifier(alpha=1e-5, eta0=100.0, loss="logistic"), drawn[wide])
+    compare("l1-RDA, values: R2", L1RDARegressor(alpha=1e-3, eta0=0.1), drawn[amounts])
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class TunedCandidate:
 
 
 def gain_in_words(one: str, other: str, gain: float, error: float) -> str:
-    """How much better or worse one model is than another, with the standard error of that."""
+    """Say by how much one model is better or worse than another, with the standard error."""
     side = "better" if gain >= 0 else "worse"
     return f"{one} is {side} than {other} by {abs(gain):.3g} (standard error {error:.2g})"
 
