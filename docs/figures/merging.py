@@ -78,9 +78,9 @@ def added(model: Any, X: Any, y: np.ndarray, n_shards: int) -> list[float]:
     return [scores[n - 1] for n in ROUNDS]
 
 
-def with_deviation(values: Any, digits: str) -> str:
-    """The mean over draws, and the standard deviation."""
-    return f"{np.mean(values):{digits}} ± {np.std(values, ddof=1):{digits}}"
+def paired(values: Any, others: Any, digits: str) -> str:
+    """The mean over draws, and the standard deviation of the differences from other values of the same draws."""
+    return f"{np.mean(values):{digits}} ± {np.std(np.subtract(values, others), ddof=1):{digits}}"
 
 
 def compare(name: str, model: Any, draws: Draws, n_shards: int = 8) -> None:
@@ -90,10 +90,15 @@ def compare(name: str, model: Any, draws: Draws, n_shards: int = 8) -> None:
         found["added up"].append(added(model, X, y, n_shards))
         merged = run(model, "passes", X, y, n_shards)
         found["as in rounds"].append([each.score(X[N_TRAIN:], y[N_TRAIN:]) for each in merged])
-    for how, scores in found.items():
-        told = 100 * (1 - np.array(scores)) if draws[0][1].dtype == bool else np.array(scores)
-        digits = ".1f" if draws[0][1].dtype == bool else ".3g"
-        print(f"| {name} | {how} | " + " | ".join(with_deviation(each, digits) for each in told.T) + " |", flush=True)
+    is_error = draws[0][1].dtype == bool
+    told = {how: 100 * (1 - np.array(scores)) if is_error else np.array(scores) for how, scores in found.items()}
+    digits = ".1f" if is_error else ".3g"
+    for how, values in told.items():
+        cells = [
+            paired(*pair, digits) if how == "added up" else f"{np.mean(pair[0]):{digits}}"
+            for pair in zip(values.T, told["as in rounds"].T, strict=True)
+        ]
+        print(f"| {name} | {how} | " + " | ".join(cells) + " |", flush=True)
 
 
 def table(name: str, model: Any, mode: str, draws: Draws) -> None:
@@ -104,16 +109,18 @@ def table(name: str, model: Any, mode: str, draws: Draws) -> None:
         alone = alone or fitted
         cells = []
         for n, _ in enumerate(ROUNDS):
-            pairs = zip(draws, fitted, strict=True)
-            told = with_deviation(
-                [100 * (1 - made[n].score(X[N_TRAIN:], y[N_TRAIN:])) for (X, y), made in pairs], ".1f"
+            one, many = [each[n] for each in alone], [each[n] for each in fitted]
+            errors, known = errors_of(many, draws), errors_of(one, draws)
+            away = [np.linalg.norm(b.coef_ - a.coef_) / np.linalg.norm(a.coef_) for a, b in zip(one, many, strict=True)]
+            cells.append(
+                f"{paired(errors, known, '.1f')} ({np.mean(away):.1g})" if n_shards > 1 else f"{np.mean(errors):.1f}"
             )
-            away = [
-                np.linalg.norm(many[n].coef_ - one[n].coef_) / np.linalg.norm(one[n].coef_)
-                for one, many in zip(alone, fitted, strict=True)
-            ]
-            cells.append(f"{told} ({np.mean(away):.1g})" if n_shards > 1 else told)
         print(f"| {name if n_shards == 1 else ''} | {n_shards} | " + " | ".join(cells) + " |", flush=True)
+
+
+def errors_of(models: list[Any], draws: Draws) -> list[float]:
+    """In per cent, each model's on the rows held out of its own draw."""
+    return [100 * (1 - model.score(X[N_TRAIN:], y[N_TRAIN:])) for model, (X, y) in zip(models, draws, strict=True)]
 
 
 def head(first: str, second: str) -> None:
