@@ -45,6 +45,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "show_memory": False,
     "download_all_examples": False,
+    "remove_config_comments": True,
     "write_computation_times": False,  # its table wants scripts from elsewhere
 }
 

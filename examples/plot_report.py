@@ -7,6 +7,8 @@ was trained on. It is shown in a frame here; in a browser it is a page of its ow
 :doc:`/reports` explains how to read it.
 """
 
+# sphinx_gallery_thumbnail_path = "figures/report.png"
+
 import csv
 import html
 import tempfile

@@ -243,7 +243,7 @@ def test_rare_classes_weigh_more_and_that_is_said():
     assert model.record_["auto"]["criterion"] == "balanced_error"
     assert learner(model).class_weight == "balanced"
     assert "imbalanced: '1' has 5 % of the rows" in explain(model)
-    assert "f1 and average_precision look at the second class alone" in explain(model)
+    assert "f1 and average_precision measure only the second class" in explain(model)
     plain = AROWClassifier(max_iter=5, random_state=0).fit(StandardScaler().fit_transform(X), y)
     fresh, truth = rare(2000)
     assert model.predict_proba(fresh)[:, 1].mean() == pytest.approx(0.05, abs=0.02)  # as often as they occur
@@ -315,8 +315,8 @@ def test_kinds_of_models_compete_and_the_best_has_the_rest():
     assert kinds[:3] == ["pegasos", "arow", "sparsesdca with a curve for each column"]
     assert kinds[3:] == [
         "sparsesdca with curves and pairs of columns",
-        "leastsquares behind a rbf map",
-        "leastsquares behind a rbf map of curves",
+        "leastsquares with rbf features",
+        "leastsquares with rbf features of curves",
         "lssvc",
     ]
     assert tried.count("pegasos") == 1  # it chooses its own step
@@ -361,7 +361,7 @@ def test_yardsticks_stand_beside_the_answer_and_are_never_it():
         "gradient-boosted trees",
     ]
     assert all(entry["candidate"].split()[0] in registry.estimators() for entry in record["search"])
-    assert "For comparison, never as the answer: the most frequent class error" in explain(model)
+    assert "For comparison only: the most frequent class error" in explain(model)
     folds = _compared_rows.make_folds(Plan(data_of(X, y), AutoOptions(cv=3), "classification", "error"))
     mean = np.mean([np.mean(y[test] != max(set(y[train]), key=list(y[train]).count)) for train, test in folds])
     assert_allclose(-record["yardsticks"][0]["score"], mean)
@@ -456,7 +456,7 @@ def test_the_kernel_can_be_chosen(kernel):
     model = auto(X, y, kernel=kernel, n_evaluations=2, cv=2)
     assert model.record_["auto"]["kernel"] == KERNELS.get(kernel)
     assert ("map" in dict(model.steps)) is (kernel != "linear")
-    assert all(("map" in entry["candidate"]) is (kernel != "linear") for entry in model.record_["auto"]["search"])
+    assert all((" features" in entry["candidate"]) is (kernel != "linear") for entry in model.record_["auto"]["search"])
 
 
 # --- regression, clusters, few features -------------------------------------------------------------------------------

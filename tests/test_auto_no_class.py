@@ -171,11 +171,11 @@ def test_methods_for_outliers_follow_the_number_of_rows_and_the_kernel():
     X, y = moons(60)
     assert contest(X, y, outlier_label="unknown") == ["snd", "lssnd"]
     assert contest(X, y, outlier_label="new") == ["snd", "lssnd"]
-    assert contest(X, y, outlier_label="unknown", kernel="nystroem") == ["pegasossnd behind a rbf map"]
+    assert contest(X, y, outlier_label="unknown", kernel="nystroem") == ["pegasossnd with rbf features"]
     assert contest(X, y, outlier_label="unknown", kernel="linear") == ["pegasossnd"]
-    assert contest(X, y, outlier_label="unknown", method="pegasossnd") == ["pegasossnd behind a rbf map"]
+    assert contest(X, y, outlier_label="unknown", method="pegasossnd") == ["pegasossnd with rbf features"]
     assert contest(X, y, 2001, outlier_label="unknown") == ["snd"]
-    assert contest(X, y, 5001, outlier_label="unknown") == ["pegasossnd behind a rbf map"]
+    assert contest(X, y, 5001, outlier_label="unknown") == ["pegasossnd with rbf features"]
     assert contest(np.hstack([X, np.zeros((60, 60))]), y, 5001, outlier_label="unknown") == ["pegasossnd"]
 
 

@@ -80,13 +80,13 @@ def test_models_that_know_different_things_are_added_up():
     gain, error = answer.gain_over(best)
     assert gain > error
     assert why.startswith("The answer is a sum of models, because ")
-    assert f"gains {gain:.3g}, with a standard error of {error:.2g}" in why
-    assert f"against {best.name}, " in why
+    assert f"by {gain:.3g} (standard error {error:.2g})" in why
+    assert f"is better than {best.name} by" in why
 
 
 def test_a_loss_is_called_a_loss():
-    assert gain_in_words("a", "b", 0.01, 0.005) == "against b, a gains 0.01, with a standard error of 0.005"
-    assert gain_in_words("a", "b", -0.01, 0.005) == "against b, a loses 0.01, with a standard error of 0.005"
+    assert gain_in_words("a", "b", 0.01, 0.005) == "a is better than b by 0.01 (standard error 0.005)"
+    assert gain_in_words("a", "b", -0.01, 0.005) == "a is worse than b by 0.01 (standard error 0.005)"
 
 
 def test_the_score_of_a_sum_is_that_of_weights_which_have_not_seen_the_rows():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import thresher
-from thresher._auto import AutoWatcher, run_auto
+from thresher._auto import AutoWatcher, _final_fit, run_auto
+from thresher._auto._compared_rows import sampled
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,15 @@ def test_a_stop_keeps_the_best_model_so_far(rows):
     assert len(told) == made["n_evaluations"] == 3
     assert made["score"] == max(entry["score"] for entry in told)
     assert len(run.held_out.y) == 120
+
+
+def test_a_report_on_fewer_rows_says_so_where_time_was_short(rows, monkeypatch):
+    monkeypatch.setattr(_final_fit, "_plan_in_time", lambda best, plan, clock: sampled(plan, 60))
+    held_out = run_auto(*rows, method="arow", n_evaluations=1, predict=True).held_out
+    assert len(held_out.y) < 120
+    assert held_out.name.endswith("; " + _final_fit._LESS_DATA)
+    assert repr(held_out).startswith("HeldOut('cross-validation: ")
+    assert len(repr(held_out)) < 300
 
 
 def test_the_same_call_goes_on_from_evaluations_that_were_kept(rows, tmp_path):

@@ -632,6 +632,8 @@ def test_classes_are_announced_once(model):
     strange = Y0.copy()
     strange[3] = "what"
     refuse(lambda m: m.partial_fit(X0, strange), model, r"y must hold labels among classes .*'ham'.*, got .*'what'")
+    strange[3] = ""  # as a table has it where the target is blank
+    refuse(lambda m: m.partial_fit(X0, strange), model, r"got ''; leave out rows without a label")
     refuse(lambda m: m.partial_fit(X0, CODES), model, r"y must hold labels among classes")
     refuse(
         lambda m: m.partial_fit(X0, Y0, classes=["ham", "spam", "what"]),
@@ -994,3 +996,11 @@ def test_no_refusal_is_longer_than_a_paragraph(attempt):
     with pytest.raises(ValueError, match=r"^AROWClassifier: ") as refusal:
         attempt(X, words)
     assert len(str(refusal.value)) < 600
+
+
+def test_advice_on_columns_says_whether_there_are_too_many_or_too_few():
+    model = AROWClassifier().fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"added over time, train with partial_fit\(\.\.\., grow=True\)\.$"):
+        model.partial_fit(np.eye(5), [0, 1, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"the last columns of a sparse file are empty, read it with n_features=4\.$"):
+        model.partial_fit(np.eye(3), [0, 1, 0])

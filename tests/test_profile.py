@@ -306,3 +306,11 @@ def test_lines_that_cannot_be_read(tmp_path):
     found = profile(path, target="y", skip_malformed=True)
     assert "skipped" in kinds(found)
     assert "1 line could not be read" in found.warnings[0].says
+
+
+def test_the_first_line_that_cannot_be_read_is_named_with_advice(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "1,2\n3,5\n" * 30 + "unknown,2\n" + "4,5\n" * 3)
+    (warning,) = [w for w in profile(path, target="y", skip_malformed=True).warnings if w.kind == "skipped"]
+    assert '(the first: t.csv, line 62, field 1: expected a number, got "unknown"; if this word' in warning.says
+    assert open_stream(path, missing=["unknown"]).first_refusal() == ""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from scipy.stats import t as t_quantile
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
@@ -84,6 +85,12 @@ CRITERIA = {
 }
 
 
+def half_widths(draws) -> np.ndarray:
+    """Of 95 % intervals of the means over draws, by Student's t."""
+    n = len(draws)
+    return t_quantile.ppf(0.975, n - 1) * np.std(draws, axis=0, ddof=1) / np.sqrt(n)
+
+
 def choices(n_draws: int = 6) -> None:
     """How often the true number is chosen, with the width, and the mean adjusted Rand index of new rows then."""
     print("### numbers of clusters\n\n| | " + " | ".join(CRITERIA) + " |")
@@ -97,8 +104,9 @@ def choices(n_draws: int = 6) -> None:
             for how, options in CRITERIA.items():
                 best = max(models, key=lambda model, options=options: model.line_fit(new, **options))
                 chosen[how].append((best.n_clusters == k, adjusted_rand_score(truth, best.predict(other))))
-        cells = [np.mean(found, axis=0) for found in chosen.values()]
-        print(f"| {name} | " + " | ".join(f"{right:.2f} / {rand:.2f}" for right, rand in cells) + " |", flush=True)
+        means = [(np.mean(found, axis=0).round(2) + 0.0, half_widths(found)[1]) for found in chosen.values()]
+        cells = (f"{right:.2f} / {rand:.2f} ± {width:.2f}" for (right, rand), width in means)
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
 def decoded(n_draws: int = 10) -> None:
@@ -119,7 +127,9 @@ def decoded(n_draws: int = 10) -> None:
                 )
             ]
             found.append([adjusted_rand_score(y, labels) for labels in each])
-        print(f"| {k} blobs | " + " | ".join(f"{mean:.3f}" for mean in np.mean(found, axis=0)) + " |")
+        means, widths = np.mean(found, axis=0), half_widths(found)
+        cells = (f"{mean:.3f} ± {width:.3f}" for mean, width in zip(means, widths, strict=True))
+        print(f"| {k} blobs | " + " | ".join(cells) + " |")
 
 
 def seconds() -> None:

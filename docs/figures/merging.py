@@ -20,6 +20,8 @@ from thresher.training import merge_models
 
 N_TRAIN, N_TEST = 40_000, 10_000
 SHARDS, ROUNDS = (1, 2, 8, 32), (1, 2, 5, 10)
+N_DRAWS = 3
+Draws = list[tuple[Any, np.ndarray]]
 
 
 def dense(rng: np.random.Generator) -> tuple[Any, np.ndarray]:
@@ -76,26 +78,49 @@ def added(model: Any, X: Any, y: np.ndarray, n_shards: int) -> list[float]:
     return [scores[n - 1] for n in ROUNDS]
 
 
-def compare(name: str, model: Any, X: Any, y: np.ndarray, n_shards: int = 8) -> None:
+def paired(values: Any, others: Any, digits: str) -> str:
+    """The mean over draws, and the standard deviation of the differences from other values of the same draws."""
+    return f"{np.mean(values):{digits}} ± {np.std(np.subtract(values, others), ddof=1):{digits}}"
+
+
+def compare(name: str, model: Any, draws: Draws, n_shards: int = 8) -> None:
     """Changes added up, and as rounds merge them: error in per cent, or R2 of values."""
-    told = (lambda score: f"{100 * (1 - score):.1f}") if y.dtype == bool else (lambda score: f"{score:.3g}")
-    rounds = [m.score(X[N_TRAIN:], y[N_TRAIN:]) for m in run(model, "passes", X, y, n_shards)]
-    for how, scores in (("added up", added(model, X, y, n_shards)), ("as in rounds", rounds)):
-        print(f"| {name} | {how} | " + " | ".join(map(told, scores)) + " |")
+    found: dict[str, list[list[float]]] = {"added up": [], "as in rounds": []}
+    for X, y in draws:
+        found["added up"].append(added(model, X, y, n_shards))
+        merged = run(model, "passes", X, y, n_shards)
+        found["as in rounds"].append([each.score(X[N_TRAIN:], y[N_TRAIN:]) for each in merged])
+    is_error = draws[0][1].dtype == bool
+    told = {how: 100 * (1 - np.array(scores)) if is_error else np.array(scores) for how, scores in found.items()}
+    digits = ".1f" if is_error else ".3g"
+    for how, values in told.items():
+        cells = [
+            paired(*pair, digits) if how == "added up" else f"{np.mean(pair[0]):{digits}}"
+            for pair in zip(values.T, told["as in rounds"].T, strict=True)
+        ]
+        print(f"| {name} | {how} | " + " | ".join(cells) + " |", flush=True)
 
 
-def table(name: str, model: Any, mode: str, X: Any, y: np.ndarray) -> None:
+def table(name: str, model: Any, mode: str, draws: Draws) -> None:
     """A row for each number of shards."""
-    alone: list[Any] = []
+    alone: list[list[Any]] = []
     for n_shards in SHARDS:
-        fitted = run(model, mode, X, y, n_shards)
+        fitted = [run(model, mode, X, y, n_shards) for X, y in draws]
         alone = alone or fitted
         cells = []
-        for one, many in zip(alone, fitted, strict=True):
-            error = 100 * (1 - many.score(X[N_TRAIN:], y[N_TRAIN:]))
-            away = np.linalg.norm(many.coef_ - one.coef_) / np.linalg.norm(one.coef_)
-            cells.append(f"{error:.1f} ({away:.1g})" if n_shards > 1 else f"{error:.1f}")
+        for n, _ in enumerate(ROUNDS):
+            one, many = [each[n] for each in alone], [each[n] for each in fitted]
+            errors, known = errors_of(many, draws), errors_of(one, draws)
+            away = [np.linalg.norm(b.coef_ - a.coef_) / np.linalg.norm(a.coef_) for a, b in zip(one, many, strict=True)]
+            cells.append(
+                f"{paired(errors, known, '.1f')} ({np.mean(away):.1g})" if n_shards > 1 else f"{np.mean(errors):.1f}"
+            )
         print(f"| {name if n_shards == 1 else ''} | {n_shards} | " + " | ".join(cells) + " |", flush=True)
+
+
+def errors_of(models: list[Any], draws: Draws) -> list[float]:
+    """In per cent, each model's on the rows held out of its own draw."""
+    return [100 * (1 - model.score(X[N_TRAIN:], y[N_TRAIN:])) for model, (X, y) in zip(models, draws, strict=True)]
 
 
 def head(first: str, second: str) -> None:
@@ -103,22 +128,24 @@ def head(first: str, second: str) -> None:
     print("| --- | --- |" + " --- |" * len(ROUNDS))
 
 
+def amounts(rng: np.random.Generator) -> tuple[Any, np.ndarray]:
+    """50 features, of which 10 count."""
+    X = rng.normal(size=(N_TRAIN + N_TEST, 50))
+    return X, X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
+
+
 def main() -> None:
-    for title, made, eta0, alpha in (("Dense", dense, 1.0, 1e-3), ("Wide and sparse", wide, 100.0, 1e-5)):
-        X, y = made(np.random.default_rng(0))
-        print(f"\n### {title}, {X.shape[1]:,} features\n")
+    drawn = {make: [make(np.random.default_rng(seed)) for seed in range(N_DRAWS)] for make in (dense, wide, amounts)}
+    for title, make, eta0, alpha in (("Dense", dense, 1.0, 1e-3), ("Wide and sparse", wide, 100.0, 1e-5)):
+        print(f"\n### {title}, {drawn[make][0][0].shape[1]:,} features\n")
         head("learner", "S")
         for name, model, mode in learners(eta0, alpha):
-            table(name, model, mode, X, y)
+            table(name, model, mode, drawn[make])
     print("\n### Eight shards\n")
     head("learner", "changes")
-    X, y = wide(np.random.default_rng(0))
-    compare("AROW, wide: error", AROWClassifier(r=10.0), X, y)
-    compare("l1-RDA, wide: error", L1RDAClassifier(alpha=1e-5, eta0=100.0, loss="logistic"), X, y)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_TRAIN + N_TEST, 50))
-    y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
-    compare("l1-RDA, values: R2", L1RDARegressor(alpha=1e-3, eta0=0.1), X, y)
+    compare("AROW, wide: error", AROWClassifier(r=10.0), drawn[wide])
+    compare("l1-RDA, wide: error", L1RDAClassifier(alpha=1e-5, eta0=100.0, loss="logistic"), drawn[wide])
+    compare("l1-RDA, values: R2", L1RDARegressor(alpha=1e-3, eta0=0.1), drawn[amounts])
 
 
 if __name__ == "__main__":

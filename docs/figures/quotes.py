@@ -3,8 +3,8 @@
 A page quotes between ``<!-- quote: SOURCE | NAME -->`` and ``<!-- end of quote -->``. Sources are
 ``benchmarks/README.md`` (NAME begins the title of a table), the README of a paper (NAME is a script), both written by
 their own commands, and scripts beside this one, whose output has parts that begin with a line ``### NAME``. Scripts are
-run with ``--run`` alone, since they take minutes. ``NAME | COLUMN, COLUMN`` quotes some columns of a table. A quote
-that says "Not measured yet" stays until its source has the table.
+run with ``--run`` alone, since they take minutes. ``NAME | COLUMN, COLUMN`` or ``NAME | COLUMN; COLUMN`` quotes some
+columns of a table. A quote that says "Not measured yet" stays until its source has the table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ NOT_YET = "Not measured yet"
 def quoted(source: str, name: str) -> str:
     """What is to stand between the marks."""
     name, _, columns = name.partition(" | ")
-    return _cut(_whole(source, name), columns.split(", ")) if columns else _whole(source, name)
+    names = columns.split("; " if "; " in columns else ", ")  # names may have commas
+    return _cut(_whole(source, name), names) if columns else _whole(source, name)
 
 
 def _cut(table: str, columns: list[str]) -> str:

@@ -217,9 +217,13 @@ def test_lines_that_cannot_be_read_are_counted(tmp_path, capsys):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "1,2\n3,5\n" * 30 + "1,2,3\n")
     look(path)
-    assert "1 line could not be read; correct them, or have such lines skipped\n      --skip-malformed" in (
-        capsys.readouterr().out
-    )
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 line could not be read; correct them, or have such lines skipped (the first: t.csv, line 62: " in said
+    assert "got 3) --skip-malformed" in said
+    path.write_text("a,y\n" + "1,2\n3,5\n" * 30 + "unknown,2\n")
+    look(path)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "name it in --missing; if this column holds text, name it in --text)" in said
 
 
 def test_options_for_doubts_and_warnings_are_those_of_the_command(tmp_path, capsys):

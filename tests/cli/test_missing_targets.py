@@ -165,7 +165,7 @@ def test_parameters_become_options(sentence, expected):
             "auto gaps.csv --cost {no:10}",
             """--cost must be a number, or costs by class such as '{"yes": 10}', got {no:10}.""",
         ),
-        ("look", "DATA is missing; name a file, or give a query with --sql."),
+        ("look", "DATA is missing; name a file, - for standard input, or give a query with --sql."),
         (
             "auto names.csv --keep-identifiers --task-column name --groups prefix:_",
             "--groups and --task-column cannot both be given",
@@ -198,7 +198,9 @@ def test_columns_that_name_rows_are_left_out_by_an_option_that_can_be_pasted(fil
 def test_a_number_that_is_a_word_is_advised_on_where_a_choice_is_left(files, capsys):
     table("late.csv", ["a", "y"], [*range(1200), "x"], [*([0, 1] * 600), 1])
     assert run("train late.csv") == 2
-    assert "if this column holds text, name it in --text." in said(capsys)
+    sentence = said(capsys)
+    assert "if this word stands for a missing value, name it in --missing; " in sentence
+    assert "if this column holds text, name it in --text." in sentence
     table("good.csv", ["a", "y"], range(1200), [0, 1] * 600)
     assert run("train good.csv --model m.thresher") == 0
     capsys.readouterr()

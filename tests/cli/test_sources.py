@@ -59,7 +59,9 @@ def test_train_tune_auto_and_predict_take_a_query(capsys, rows):
 
 
 def test_a_query_is_refused_in_one_sentence(capsys, tmp_path):
-    assert "DATA is missing; name a file, or give a query with --sql." in refused(capsys, "train", "--model", "m")
+    assert "DATA is missing; name a file, - for standard input, or give a query with --sql." in refused(
+        capsys, "train", "--model", "m"
+    )
     assert "give either DATA or --sql, not both." in refused(capsys, "train", "rows.csv", "--sql", "from 'rows.csv'")
     assert "give one with --sql" in refused(capsys, "predict", "m", "rows.csv", "--database", "rows.csv")
     assert "sql cannot be run (" in refused(capsys, "train", "--sql", "selec 1")

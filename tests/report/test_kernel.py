@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from thresher.datasets import make_novelty, make_tri_class
-from thresher.kernels import LSSVC
+from thresher.kernels import LSSVC, FixedSizeNystroem, LeastSquaresRegressor
 from thresher.metrics import detection_rate, rejection_rate
 from thresher.novelty import LSSNDClassifier, PegasosSNDClassifier, SNDClassifier
 from thresher.online import AROWClassifier
+from thresher.preprocessing import StreamingPipeline
 from thresher.report import Report
 from thresher.semi_supervised import TriClassSVC, UniversumSVC
 from thresher.training._records import HeldOut
@@ -131,3 +132,18 @@ def test_the_page_shows_it_all():
     page = Report(model, sample=(X, y), data={"n_rows": 200, "classes": {"one": 85, "unknown": 30}}).to_html()
     for words in ("Rows of no class", "support vectors", "kernel width", "are predicted as", "30 rows are of no class"):
         assert words in page
+
+
+def test_weights_of_kernel_features_are_not_shown_as_those_of_columns():
+    """They belong to the rows that the map compares with; what explains them are the explained rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] ** 2 + X[:, 1]
+    steps = [("map", FixedSizeNystroem(n_components=20, random_state=0)), ("learn", LeastSquaresRegressor())]
+    report = Report(StreamingPipeline(steps).fit(X, y), sample=(X, y)).to_dict()
+    assert not {"features", "sparsity"} & set(report["sections"])
+    assert "features in use" not in report["sections"]["model"]["figures"]
+    assert "Features in use" not in [tile["label"] for tile in report["summary"]["tiles"]]
+    plain = Report(LeastSquaresRegressor().fit(X, y), sample=(X, y)).to_dict()
+    assert "features" in plain["sections"]
+    assert "Features in use" in [tile["label"] for tile in plain["summary"]["tiles"]]

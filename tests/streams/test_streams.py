@@ -313,7 +313,8 @@ def test_a_large_whole_target_is_not_rounded_with_the_features(tmp_path):
         (
             "a,b\n" + "1,2\n" * 1000 + "1,x\n",
             {},
-            r'^data.csv, line 1002, field 2: expected a number, got "x"; if this column holds text, name it in',
+            r'^data.csv, line 1002, field 2: expected a number, got "x"; if this word stands for a missing value, name '
+            r"it in missing; if this column holds text, name it in",
         ),
         ("a,b\n1,2\n1\n", {}, r"^data.csv, line 3: expected 2 fields, got 1.$"),
     ],

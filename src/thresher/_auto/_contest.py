@@ -225,7 +225,7 @@ def line_up(candidates: list[Candidate], plan: Plan) -> list[Candidate]:
 def _left_out(candidates: list[Candidate]) -> list[str]:
     if not candidates:
         return []
-    names = " and ".join(candidate.name for candidate in candidates)
+    names = listed([candidate.name for candidate in candidates], len(candidates))
     return [f"With so few evaluations, {names} {'was' if len(candidates) == 1 else 'were'} not compared."]
 
 

@@ -72,9 +72,9 @@ class TunedCandidate:
 
 
 def gain_in_words(one: str, other: str, gain: float, error: float) -> str:
-    """How much better or worse one model is than another, with the standard error of that."""
-    verb = "gains" if gain >= 0 else "loses"
-    return f"against {other}, {one} {verb} {abs(gain):.3g}, with a standard error of {error:.2g}"
+    """Say by how much one model is better or worse than another, with the standard error."""
+    side = "better" if gain >= 0 else "worse"
+    return f"{one} is {side} than {other} by {abs(gain):.3g} (standard error {error:.2g})"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ._yardsticks import describe_better, describe_yardsticks
 
 _MOST_SAMPLED = 1000
 _FEWER_ROWS = (10_000, 3_000, 1_000, 300)
+_LESS_DATA = "for lack of time, these models learned from fewer rows than the final one, which may be better"
 
 
 def final_fit(
@@ -83,6 +85,8 @@ def _fit_in_memory(best: TunedCandidate, plan: Plan, predict: bool, record: dict
         clock.tell("predicting rows by models that have not seen them, for the report")
         seen = _plan_in_time(best, plan, clock)
         held_out = predict_in_folds(model, seen.data.X, seen.data.y, seen.folds, **seen.data.fit_options())
+        if held_out is not None and seen.data.X.shape[0] < data.X.shape[0]:
+            held_out = replace(held_out, name=f"{held_out.name}; {_LESS_DATA}")
     return Run(fitted, History(), data.facts, held_out, _sample(data), data.n_skipped)
 
 

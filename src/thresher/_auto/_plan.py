@@ -115,7 +115,7 @@ class Candidate:
     @property
     def name(self) -> str:
         if self.kernel is not None:
-            return f"{self.method.name} behind a {self.kernel} map" + (" of curves" if self.curves else "")
+            return f"{self.method.name} with {self.kernel} features" + (" of curves" if self.curves else "")
         return self.method.name + self.note
 
     @property

@@ -124,7 +124,7 @@ def choose_criterion(plan: Plan) -> tuple[str, list[str]]:
         weights = "which weighs all classes equally, with rows of no class as one more class"
         return "balanced_error", [*balance, f"Criterion: balanced_error, {weights}."]
     if balance:
-        others = "; f1 and average_precision look at the second class alone" if data.n_classes == 2 else ""
+        others = "; f1 and average_precision measure only the second class" if data.n_classes == 2 else ""
         weights = f"which weighs all classes equally{others}"
         return "balanced_error", [*balance, f"Criterion: balanced_error, {weights}."]
     name = "line_fit" if task == "clustering" and _has_line_fit(plan.options) else next(iter(CRITERIA[task]))

@@ -149,4 +149,4 @@ def describe_better(yardsticks: list[dict[str, Any]], plan: Plan) -> list[str]:
 def describe_yardsticks(yardsticks: list[dict[str, Any]], plan: Plan) -> list[str]:
     """A sentence with the scores of all yardsticks."""
     scores = ", ".join(f"{each['name']} {plan.score_text(each['score'])}" for each in yardsticks)
-    return [f"For comparison, never as the answer: {scores}."] if scores else []
+    return [f"For comparison only: {scores}."] if scores else []

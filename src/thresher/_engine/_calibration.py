@@ -87,8 +87,8 @@ class ScoreCounts(NamedTuple):
         count_scores(scores, y, weight, order, self.bins.reshape(-1), self.clock, self.drift, ages)
 
     def replace(self, other: ScoreCounts) -> None:
-        """Hold the numbers of another one, whose scores do not age. So many rows of a stream would count, on average,
-        a third of what the last one does; so do these, beside rows that come later."""
+        """Take over the counts of another one, whose scores do not age. On average, a row of a stream counts a third of
+        the last row; these rows get the same weight beside rows that come later."""
         mean = max(1.0, float(other.clock[0]) ** 2 / 3)
         self.bins[...] = mean * other.bins
         self.clock[...] = other.clock * (1.0, mean, mean**2, 1.0)
@@ -101,8 +101,8 @@ class ScoreCounts(NamedTuple):
 
     def rows(self) -> tuple[Array, Array]:
         """The number of rows in each bin, of other classes and of its own for each output: shape
-        ``(n_outputs, 2, n_bins)``, in as many rows of equal weight as would tell as much. And the middle of each, where
-        the same rows would have their scores now."""
+        ``(n_outputs, 2, n_bins)``, as the equivalent number of rows of equal weight. Also return the middle of each
+        bin, moved to where the same rows would be scored now."""
         rows = self._counted()
         return rows, centres() + self._moved(rows)
 

@@ -99,7 +99,7 @@ class Learner:
 
     @property
     def reads_far(self) -> bool:
-        """Whether values that lie too far out to be learned from as they are, are read as they are."""
+        """Whether predictions use extreme values unchanged, although learning limits them."""
         return True
 
     @property
@@ -459,8 +459,8 @@ class Learner:
         return PassResult(n_wrong * is_code, -1)
 
     def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
-        """Let one model of a grid learn: where it diverged, or -1, and scores of shape (n_outputs, n_steps), those by
-        which it learned and those of predictions."""
+        """Let one model of a grid learn. Return where it diverged, or -1, and two arrays of scores, of shape
+        (n_outputs, n_steps): those by which it learned and those of predictions."""
         outputs, order = self.outputs_of(state, model), lesson.order
         assert order is not None
         margins = np.empty((len(outputs), len(order)))
@@ -518,7 +518,7 @@ class Learner:
             other.arrays["reads"][...] = state.arrays["reads"]
 
     def decide(self, state: State) -> None:
-        """Let the best model of a grid alone go on, if they are candidates in a race."""
+        """If the models of a grid are candidates in a race, continue with the best one only."""
         if self.tuning is not None:
             self.tuning.decide(self, state)
             self.choose(state)
@@ -594,7 +594,7 @@ class Learner:
         return weights if self.tuning is None else self.tuning.in_users_units(weights, state, self.constant(state))
 
     def as_learned(self, rows: Rows, state: State) -> Rows:
-        """Rows in the units in which they are learned, to be read: what lies far away stays there, as in scores."""
+        """Convert rows to the units in which they are learned, for predictions: extreme values stay, as in scores."""
         if self.tuning is None or not self.scales(state):
             return rows
         return self.tuning.units(state)._replace(reach=np.inf).scaled(rows)

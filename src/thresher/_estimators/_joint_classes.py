@@ -104,7 +104,7 @@ class JointClassifier(SelfTuned, LinearClassifier):
 
     @property
     def multi_class_(self) -> str:
-        """How the model that predicts learns the classes: ``"joint"`` or ``"one_vs_rest"``."""
+        """The way in which the model that predicts learns the classes: ``"joint"`` or ``"one_vs_rest"``."""
         learner = self._learner_now()
         return _form(learner._params_of(self.state_, learner.outputs_of(self.state_, learner.chosen(self.state_))[0]))
 

@@ -355,7 +355,7 @@ class _TextLook:
 
 
 def number_identifies(name: str, values: NDArray[Any]) -> str | None:
-    """Why a column of numbers tells nothing but which row it is, or None if it may tell more."""
+    """Return the reason why a column of numbers only identifies rows, or None if it may tell more."""
     if len(values) < _FEW_TO_TELL:
         return None
     steps = np.diff(values)

@@ -108,7 +108,8 @@ def encode(y: Any, classes: Labels, who: str) -> Array:
         stranger = np.asarray(labels)[~np.asarray(known)][0]
         stranger = stranger.item() if isinstance(stranger, np.generic) else stranger
         among = shown(classes.tolist(), 300)
-        raise ValueError(f"{who}: y must hold labels among classes {among}, got {shown(stranger)}.")
+        advice = "; leave out rows without a label" if stranger in ("", None) else ""
+        raise ValueError(f"{who}: y must hold labels among classes {among}, got {shown(stranger)}{advice}.")
     return codes.astype(np.float64)
 
 

@@ -141,7 +141,7 @@ class _Explained:
         if found.favoured is None:
             return says
         name, needed = found.favoured
-        return f"{says} It answers {quoted(_shown(name))} from {percent(needed)} on."
+        return f"{says} The threshold for {quoted(_shown(name))} is {percent(needed)}."
 
     def _parts(self) -> list[str]:
         """A table of the largest parts, those that are left, and the sum."""

@@ -14,6 +14,8 @@ import click
 
 from . import _options as common
 from ._columns_file import columns_file
+from ._method_options import own_options
+from ._option_words import in_options
 from ._options import COUNT, FILE, check_data, files, option, stream_options
 from ._screen import Screen
 from ._understood import flag_of
@@ -113,8 +115,12 @@ class _Remarks:
         self._names = list(stream.columns or ())
 
     def sentence(self, remark: Any) -> str:
-        options = self.options(remark)
-        return f"{remark.says}: {options}" if options else f"{remark.says}."
+        options, says = self.options(remark), self.says(remark)
+        return f"{says}: {options}" if options else f"{says}."
+
+    @staticmethod
+    def says(remark: Any) -> str:
+        return in_options(remark.says, own_options())
 
     def options(self, remark: Any) -> str:
         """Return options to add to a command, quoted for the shell."""
@@ -156,7 +162,7 @@ def _lines(found: Any, stream: Any, given: dict[str, Any], remarks: _Remarks) ->
             yield from ("", title)
         for remark in some:
             options = remarks.options(remark)
-            says = remark.says + ("" if options else ".")
+            says = remarks.says(remark) + ("" if options else ".")
             yield from wrapped(says, width, "  - ")
             if options:
                 yield f"      {options}"

@@ -56,8 +56,9 @@ class _MethodOption(click.Option):
 def own_options() -> dict[str, str]:
     """The options of the command in progress, less those of its method, by the names that the library has for them."""
     params = click.get_current_context().command.params
-    flags = [p.opts[0] for p in params if isinstance(p, click.Option) and not isinstance(p, _MethodOption)]
-    return {flag.removeprefix("--").replace("-", "_"): flag for flag in flags}
+    own = [p for p in params if isinstance(p, click.Option) and not isinstance(p, _MethodOption)]
+    names = {str(p.name): p.opts[0] for p in own if "_" in str(p.name)}
+    return names | {p.opts[0].removeprefix("--").replace("-", "_"): p.opts[0] for p in own}
 
 
 def find_method(name: str) -> Any:

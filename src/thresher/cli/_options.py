@@ -247,7 +247,7 @@ def _are_tables(data: tuple[str, ...], given: dict[str, Any]) -> bool:
 def check_data(data: tuple[str, ...], given: dict[str, Any]) -> None:
     """Check that there is either DATA or a query."""
     if not data and given["sql"] is None:
-        raise click.UsageError("DATA is missing; name a file, or give a query with --sql.")
+        raise click.UsageError("DATA is missing; name a file, - for standard input, or give a query with --sql.")
     if data and given["sql"] is not None:
         raise click.UsageError("give either DATA or --sql, not both.")
     if given["database"] is not None and given["sql"] is None:

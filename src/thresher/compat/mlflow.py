@@ -188,5 +188,5 @@ class _ServedModel:
 
 
 def _load_pyfunc(path: str) -> _ServedModel:
-    """What MLflow calls to serve a model."""
+    """Load a model to serve it; MLflow calls this function."""
     return _ServedModel(persistence.load_model(path))

@@ -90,8 +90,8 @@ class DaskEngine(Engine):
                 self.client.cancel(left, force=True)
 
     def _as_they_come(self, coming: Any) -> Iterator[Any]:
-        """Futures that are done. A cluster without workers is waited for, as some grow only when asked, but not in
-        silence."""
+        """Yield futures that are done. If a cluster has no workers, wait for them and say so: some clusters grow only
+        on demand."""
         waits, last = False, time.monotonic()
         while not coming.is_empty():
             if coming.has_ready():

@@ -161,8 +161,8 @@ class ArrowShard:
 def frame_shards(frame: Any, y: Any = None, weight: Any = None, features: Any = None) -> list[FramePartition]:
     """The partitions of a Spark data frame, in order.
 
-    Spark makes them anew in every round, and again when a machine dies. Where a shuffle lies before them, rows may then
-    come in another order, and the answer is another one: write the frame to Parquet and read it back, or sort within
+    Spark makes them anew in every round, and again when a machine dies. After a shuffle, rows may come
+    in another order, which changes the result: write the frame to Parquet and read it back, or sort within
     partitions. ``frame.persist()`` saves the time, and keeps the order as long as no machine dies.
     """
     if not hasattr(frame, "mapInArrow") or "connect" in type(frame).__module__:

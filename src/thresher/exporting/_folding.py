@@ -304,7 +304,7 @@ class _Fold:
 
 
 def _date_term(term: Term, column: str, part: str) -> DateTerm:
-    """What a category says of the words for a part of a date."""
+    """Return the term of a category for the words of a part of a date."""
     words = ["", *DATE_PARTS[part]]
     if isinstance(term, CategoryTerm):
         known: dict[Any, Array] = dict(zip(term.values, term.weights, strict=True))

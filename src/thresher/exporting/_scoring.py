@@ -183,8 +183,8 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Decision:
-    """How a class is decided on. With two classes: the second, if the score is above ``threshold``. With more: that of
-    the largest score, or of the largest probability by ``calibrations``, times ``factors``."""
+    """The rule that chooses a class. With two classes: the second, if the score is above ``threshold``. With more: that
+    of the largest score, or of the largest probability by ``calibrations``, times ``factors``."""
 
     threshold: float | None = None
     calibrations: list[Calibration] | None = None

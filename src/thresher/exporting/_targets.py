@@ -1,4 +1,4 @@
-"""What the writers share."""
+"""Code that all writers share."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ def _moderate_ridge(
 
 
 def _units(deviations: Any, means: Any) -> Any:
-    """What columns are multiplied by, so that their deviation is 1; constant ones stay as they are."""
+    """Factors that give columns a standard deviation of 1; constant columns have a factor of 1."""
     xp = namespace(deviations)
     varies = deviations > _CONSTANT * xp.abs(means)
     return xp.where(varies, 1 / xp.where(varies, deviations, xp.ones_like(deviations)), xp.ones_like(deviations))

@@ -7,11 +7,11 @@
 :func:`explained_variance_over_tasks`       how much of the variance of several tasks is explained
 :func:`detection_rate`,                     the shares of outliers found, and of other rows rejected
 :func:`rejection_rate`
-:func:`balanced_line_fit`                   whether kernel spectral clustering found what it looks for
+:func:`balanced_line_fit`                   whether clusters have the form that kernel spectral clustering finds
 :func:`variation_of_information`            how much two partitions of the same rows differ
 :func:`sampled_silhouette`                  how well clusters are separated, by a sample of the rows
-:class:`ProgressiveF1`,                     how a stream goes whose rows are scored before they are learned: in bounded
-:class:`ProgressiveROCAUC`,                 memory, for streams that never end and for rare classes
+:class:`ProgressiveF1`,                     measures of a stream whose rows are scored before they are learned from, in
+:class:`ProgressiveROCAUC`,                 bounded memory, also for rare classes
 :class:`ProgressiveAveragePrecision`
 ==========================================  ============================================================================
 """

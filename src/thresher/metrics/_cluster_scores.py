@@ -340,7 +340,7 @@ def _codes(labels: Any, name: str, who: str) -> NDArray[np.intp]:
 
 
 def _listed(labels: Any) -> NDArray[Any]:
-    """As an array that leaves 1 and "1" what they are."""
+    """Convert labels to an array in which 1 and "1" stay different."""
     try:
         values = np.asarray(labels)
     except ValueError:  # rows of different lengths

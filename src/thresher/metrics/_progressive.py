@@ -122,7 +122,7 @@ class _Progressive(ABC):
         raise ValueError(f"{type(self).__name__}: {rule}, got {shown!r}.")
 
     def _checked(self, cells: Array) -> Array:
-        """Cells of another owner, shared; whatever a file held in them."""
+        """Check cells that another object owns; they may come from a file."""
         good = isinstance(cells, np.ndarray) and cells.dtype == np.float64 and cells.shape == (self.n_cells,)
         if not good or not (cells.flags.writeable and cells.flags.c_contiguous):
             rule = f"{self.n_cells} float64 numbers in a writeable vector without gaps"

@@ -15,7 +15,7 @@ _IN_USE: dict[str, Any] = {"color": INK, "linewidth": 1, "linestyle": (0, (3, 3)
 
 
 class Steps(NamedTuple):
-    """What is called the class at every threshold: above it the first 0, 1, 2, ... distinct scores, from the top.
+    """Counts of positive predictions at every threshold: the rows above the first 0, 1, 2, ... distinct scores.
 
     Attributes
     ----------

@@ -217,7 +217,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         return Z, tasks
 
     def _asked(self, method: str, X: Any) -> NDArray[Any]:
-        """What a method of the last step returns for rows."""
+        """Return the result of a method of the last step for rows."""
         *transformers, learner = (step for _, step in self.steps)
         Z, tasks = self._split_tasks(X)
         for step in transformers:

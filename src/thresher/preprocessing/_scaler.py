@@ -200,7 +200,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         return self._divisor(self._moments(places)[1])
 
     def _divisor(self, var: Array) -> Array:
-        """What columns of this variance are divided by."""
+        """The divisor for columns of this variance."""
         return np.where(var > 0, np.sqrt(var), 1.0) if self.with_std else np.ones_like(var)
 
     @property
@@ -269,7 +269,7 @@ class RunningScaler(ColumnStatistics, RunningTransformer):
         return scaled.astype(numbers.dtype, copy=False)
 
     def _middle(self, mean: Array, var: Array) -> Array:
-        """What is subtracted from columns of this mean and variance."""
+        """The value to subtract from columns of this mean and variance."""
         return mean if self.constant == "zero" else np.where(var > 0, mean, 0.0)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -82,7 +82,7 @@ def _polynomials(x: Any, basis: Any, j: int) -> list[Any]:
 
 
 def _rank(x: Any, knots: Array) -> Any:
-    """Where values are among the knots, from -1 to 1."""
+    """The position of values among the knots, from -1 to 1."""
     xp, m = namespace(x), len(knots)
     t, inside, i = _between(x, knots)
     low, high = (xp.take(t, i + shift, axis=0) for shift in (0, 1))

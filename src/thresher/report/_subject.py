@@ -134,6 +134,13 @@ class Subject:
         return hasattr(self.learner, "dual_coef_") and not hasattr(self.learner, "coef_")
 
     @property
+    def compares_rows(self) -> bool:
+        """Whether the learner stands behind a map that compares rows with landmarks, so that its weights belong to
+        these and not to columns."""
+        steps: Any = getattr(self.model, "steps", ())
+        return len(steps) > 1 and hasattr(steps[-2][1], "component_indices_")
+
+    @property
     def rejects(self) -> bool:
         """Whether rows may be given to no class, whatever their scores say of the classes."""
         return hasattr(self.learner, "class_scores") and bool(self.learner.reject)
@@ -178,7 +185,9 @@ class Subject:
 
     @cached_property
     def n_used(self) -> int | None:
-        """Number of features whose weight is not 0."""
+        """Number of features whose weight is not 0; None if weights belong to rows."""
+        if self.compares_rows:
+            return None
         support = getattr(self.learner, "support_", None)
         if support is not None and not self.is_kernel_machine:
             return len(support)

@@ -21,7 +21,7 @@ _MOST_OUTPUTS = 30
 def features(subject: Subject) -> Section | None:
     """List the features that matter, with weights and, where the learner has it, confidence."""
     weights = subject.weights
-    if weights is None:
+    if weights is None or subject.compares_rows:
         return None
     if has_curves(subject) and (by_column := columns(subject)) is not None:
         return by_column
@@ -107,6 +107,8 @@ def sparsity(subject: Subject) -> Section | None:
     """Measure the error on the sample when only the k most important features are kept."""
     sample, weights = subject.sample, subject.weights
     if sample is None or sample.y is None or weights is None or weights.is_centres or sample.n_rows < 10:
+        return None
+    if subject.compares_rows:
         return None
     sparser = _SparserModels(sample, weights, spread_of_features(subject))
     if not sparser.add_up_to(sample.predicted if subject.task == "regression" else sample.scores):

@@ -316,7 +316,10 @@ class CsvFormat(TextFormat):
         except ValueError as refusal:
             if ": expected a number" not in str(refusal) or not self._may_choose:
                 raise
-            raise ValueError(f"{str(refusal)[:-1]}; if this column holds text, name it in text_columns.") from None
+            raise ValueError(
+                f"{str(refusal)[:-1]}; if this word stands for a missing value, name it in missing; "
+                "if this column holds text, name it in text_columns."
+            ) from None
         return Parsed((targets, values, texts), len(values), consumed, lines, skipped)
 
     def join(self, pieces: Sequence[Parsed]) -> tuple[Table | NDArray[Any], NDArray[Any] | None]:

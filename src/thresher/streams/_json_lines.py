@@ -170,7 +170,7 @@ def _may_be_deep(text: bytes) -> bool:
 
 
 def _depth(text: bytes) -> int:
-    """How many objects and lists lie within each other, at most, up to the first string that does not end."""
+    """The largest nesting of objects and lists, up to the first string that does not end."""
     if b"\\" in text:
         text = _STRING.sub(b"", text)  # with quotes that end no string
     marks = _MARKS[np.frombuffer(text, np.uint8)]

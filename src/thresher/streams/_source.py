@@ -285,7 +285,7 @@ class RowSource:
 
 
 def _identity_of(found: os.stat_result) -> tuple[int, int, int]:
-    """Which file it is, and when it was last written to."""
+    """Values that identify a file and its last change."""
     return found.st_dev, found.st_ino, found.st_mtime_ns
 
 

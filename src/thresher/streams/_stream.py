@@ -101,6 +101,16 @@ class Stream:
         first = self._sources[0] if reading == self._reading or not self.path.exists() else None
         return Stream(self.paths, reading, order, self._layout, first)
 
+    def first_refusal(self) -> str:
+        """Read the files until a line cannot be read, and return why; empty if every line can be."""
+        reading = dataclasses.replace(self._reading, skip_malformed=False)
+        try:
+            for _ in Stream(self.paths, reading, self._order).batches():
+                pass
+        except ValueError as refusal:
+            return str(refusal)
+        return ""
+
     @property
     def options(self) -> dict[str, Any]:
         """The options by which lines are read, in plain values."""

@@ -149,7 +149,9 @@ def _profile_stream(stream: Stream, rows: int | None) -> Profile:
         counted=counted,
     )
     if stream.n_skipped:
+        first = stream.first_refusal().removesuffix(".")
         says = f"{plural(stream.n_skipped, 'line')} could not be read; correct them, or have such lines skipped"
+        says += first and f" (the first: {first})"
         skipped = DataWarning("skipped", says, option="skip_malformed")
         found = replace(found, warnings=(skipped, *found.warnings))
     return replace(found, n_read=sampler.n_rows)

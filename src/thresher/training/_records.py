@@ -183,6 +183,9 @@ class HeldOut:
     n_rows: int = 0
     probabilities: NDArray[np.float64] | None = None
 
+    def __repr__(self) -> str:
+        return f"HeldOut({self.name!r}, n_rows={self.n_rows})"
+
     def some(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Some of the rows that are kept."""
         scores, probabilities = (

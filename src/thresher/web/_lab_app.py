@@ -84,7 +84,7 @@ def lab_app(lab: LabFolder) -> Starlette:
 
 
 class _LabPages:
-    """What the page asks for."""
+    """The handlers of the page's requests."""
 
     def __init__(self, lab: LabFolder) -> None:
         self._lab, self._runs = lab, LabRuns(lab)

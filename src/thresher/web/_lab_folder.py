@@ -67,7 +67,7 @@ class LabFolder:
         raise HttpRefusal(404, "There is no such file in the folder; choose one of those that are listed.")
 
     def data(self, name: str) -> DataFile:
-        """What is known of a file, as it is now."""
+        """Return the facts about a file in its present state."""
         path = self.find(name)
         stat = path.stat()
         return _opened(str(path), stat.st_mtime_ns, stat.st_size)

@@ -81,7 +81,7 @@ class LabRun:
         return _read(self.path / _RESULT)
 
     def describe(self) -> dict[str, Any]:
-        """What a list of runs shows."""
+        """Return the facts that a list of runs shows."""
         job, state, result = self.job, self.state, self.result or {}
         about = {name: job.get(name) for name in ("file", "target", "begun")}
         kept = {name: result.get(name) for name in ("summary", "method", "task", "seconds", "n_evaluations")}

@@ -20,7 +20,7 @@ _SPARED = 50  # times the time of making a scorer, that passes before the next
 
 
 class ServedAnswer(NamedTuple):
-    """What is answered for a row: the prediction, its score (one for each class, if there are several), and the
+    """The answer for a row: the prediction, its score (one for each class, if there are several), and the
     probabilities of the classes, if they were asked for."""
 
     prediction: Any

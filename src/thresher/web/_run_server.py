@@ -22,7 +22,7 @@ _SHORTEST = 32
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a server listens, and who may ask it."""
+    """The address of a server, and the token that gives access."""
 
     host: str = "127.0.0.1"
     port: int = 0

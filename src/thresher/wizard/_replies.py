@@ -226,9 +226,12 @@ def doubtful_words(answers: DialogueAnswers) -> list[Option]:
 
 
 def n_malformed(answers: DialogueAnswers) -> str:
-    """A sentence on lines that cannot be read; empty if there are none."""
+    """Sentences on lines that cannot be read, and on the first of them; empty if there are none."""
     found = file_of(answers).profile(file_of(answers).usual_target)
-    return next((each.says.partition(";")[0] + "." for each in found.warnings if each.kind == "skipped"), "")
+    says = next((each.says for each in found.warnings if each.kind == "skipped"), "")
+    count, _, first = says.partition(" (the first: ")
+    reason = first.partition("; if ")[0].removesuffix(")")
+    return says and f"{count.partition(';')[0]}." + (f" The first: {reason}." if reason else "")
 
 
 def has_classes(answers: DialogueAnswers) -> bool:
