@@ -23,7 +23,7 @@ namespace thresher {
 /// One step is exact: a coin, and so are all before step 64. In longer strides, where the shrinks fall is replaced by its mean,
 /// which moves a weight by at most .02 / sqrt(s) of it. Where K is large p falls, so K counts by a bit less than it deviates.
 ///
-/// From there on a weight may owe up to s / 16 steps, since a draw costs ten times as much as the rest. It then counts as what
+/// From there on a weight may owe up to s / 16 steps, since a draw costs six times as much as the rest. It then counts as what
 /// they leave on average, E(w) = w (1 - p n / (s + n)). A gradient changes w such that E(w) moves by the gradient, to .1 %.
 /// So a row costs O(non-zeros), and to read a weight after t steps O(log t).
 /// Jumutc (2016), Algorithm 11, with the sign of the gradient put right; the strides are ours.
