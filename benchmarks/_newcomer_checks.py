@@ -18,7 +18,7 @@ SCALED = ("arow", "scw", "ftrl", "l1rda", "pegasos", "pa")
 SCALED_SETS = ("spambase", "magic", "pima", "wdbc", "ionosphere", "covtype, 2 classes", "generated, dense")
 MULTI_CLASS_SETS = ("optdigits", "pendigits", "usps", "covtype, 7 classes")
 FORMS = ("auto", "joint", "one_vs_rest")
-PLAIN = {"r": 1.0, "C": 1.0, "b": 1.0, "a": 1.0, "eta0": 1.0, "alpha": 1e-4}  # numbers in place of "auto"
+PLAIN = {"r": 1.0, "C": 1.0, "b": 1.0, "a": 1.0, "eta0": 1.0, "alpha": 1e-4, "smoothing": 10.0}  # in place of "auto"
 PLAIN_FTRL = {"eta0": 0.3, "alpha": 1.0}
 
 

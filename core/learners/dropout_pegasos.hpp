@@ -14,15 +14,18 @@ namespace thresher {
 ///
 /// Both terms use the weights before the step. In expectation the first is the gradient of (alpha / 2) (w^2 - log(1 + w^2)).
 ///
-/// A weight that no row asks for is only shrunk. What n steps after step s made of it is drawn when a row asks. In expectation
-/// its logarithm falls by the integral of p = w^2 / (1 + w^2) over log t; K of the n steps shrink it, where p is about the same
-/// for n <= s / 16, and the mean of log(1 - 1/t) over these steps telescopes:
+/// Shrinks are drawn in strides, when a row asks for a weight. In expectation the logarithm of a weight that has no gradient falls
+/// by the integral of p = w^2 / (1 + w^2) over log t. K of the n steps after step s shrink it, where p is about the same for
+/// n <= s / 4, and the mean of log(1 - 1/t) over these steps telescopes:
 ///
 ///     w <- w (s / (s + n))^(K / n),      K ~ Binomial(n, mean of p on the expected way)
 ///
 /// One step is exact: a coin, and so are all before step 64. In longer strides, where the shrinks fall is replaced by its mean,
-/// which moves a weight by about .002 / sqrt(s) of it, and K spreads up to 2 % too far, since p falls where K is large. So a row costs
-/// O(non-zeros), and to read a weight after t steps O(log t).
+/// which moves a weight by at most .02 / sqrt(s) of it. Where K is large p falls, so K counts by a bit less than it deviates.
+///
+/// From there on a weight may owe up to s / 16 steps, since a draw costs six times as much as the rest. It then counts as what
+/// they leave on average, E(w) = w (1 - p n / (s + n)). A gradient changes w such that E(w) moves by the gradient, to .1 %.
+/// So a row costs O(non-zeros), and to read a weight after t steps O(log t).
 /// Jumutc (2016), Algorithm 11, with the sign of the gradient put right; the strides are ours.
 struct DropoutPegasos : Plain {
   struct Planned { double value, step; };  // the weight, with the shrinks of all steps until then
@@ -52,22 +55,29 @@ struct DropoutPegasos : Plain {
   template <class Row>
   double margin(const Row& x) {
     x.each([&](index_t j, double) { prefetch_line(planned + j); }, nothing);  // they arrive while others are drawn
+    const double t = *n_steps, per_step = inverse(t);
     return x.sum([&](index_t j, double xj) {
       if (xj == 0) return 0.0;
-      planned[j] = after(planned[j], j, *n_steps);
-      return planned[j].value * xj;
+      draw(j, t);
+      return expected(planned[j].value, owed(j, planned[j], t) * per_step) * xj;
     });
   }
-  double weight(index_t j) const { return after(planned[j], j, *n_steps).value; }
+  double weight(index_t j) const {
+    const double t = *n_steps;
+    const Planned w = drawn(j, planned[j], t);
+    return expected(w.value, owed(j, w, t) * inverse(t));
+  }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
-    const double t = *n_steps + 1, gain = weight * criterion.slope(margin, y) / t;
+    const double t = *n_steps + 1, per_step = inverse(t), gain = weight * criterion.slope(margin, y) * per_step;
     if (gain != 0)
-      x.each([&](index_t j, double xj) {  // every j was caught up by margin
+      x.each([&](index_t j, double xj) {
         const double change = gain * (inverse_alphas ? inverse_alphas[j] : inverse_alpha) * xj;
-        if (change != 0) planned[j] = {after(planned[j], j, t).value - change, t};
+        if (change == 0) return;
+        draw(j, t);
+        planned[j].value = moved(planned[j].value, change, owed(j, planned[j], t) * per_step);
       });
     *n_steps = t;
     return gain != 0;
@@ -85,27 +95,47 @@ struct DropoutPegasos : Plain {
   }
 
  private:
-  /// Weight j after step t, with all shrinks up to there.
-  Planned after(Planned w, index_t j, double t) const {
-    if (w.value == 0 || (j == constant && free_constant)) return {w.value, t};
+  static double inverse(double t) { return t > 0 ? 1 / t : 0; }
+  static double squared(double w) { return std::min(w * w, 1e100); }
+  bool is_free(index_t j) const { return j == constant && free_constant; }
+  static bool is_due(const Planned& w, double t) { return 16 * (t - w.step) > (w.step < 64 ? 0 : w.step); }
+  void draw(index_t j, double t) {
+    if (is_due(planned[j], t)) planned[j] = drawn(j, planned[j], t);
+  }
+  /// Weight j after step t, if more steps are owed than may be.
+  Planned drawn(index_t j, Planned w, double t) const {
+    if (!is_due(w, t)) return w;
+    if (w.value == 0 || is_free(j)) return {w.value, t};
     const double column = j == constant ? -1.0 : static_cast<double>(j);  // the constant may move
     while (w.step < t) {
-      const double n = w.step < 64 ? 1 : std::min(t - w.step, std::floor(w.step / 16));
+      const double n = w.step < 64 ? 1 : std::min(t - w.step, std::floor(w.step / 4));
       w.value *= shrunk(w, n, draws(column, w.step));
       w.step += n;
     }
     return w;
   }
+  double owed(index_t j, const Planned& w, double t) const { return is_free(j) ? 0 : t - w.step; }
+  /// E(w), for the owed part of all steps.
+  static double expected(double w, double part) {
+    const double square = squared(w);
+    return w * ((1 + square * (1 - part)) / (1 + square));
+  }
+  /// The weight where E is less by `change`: by its slope first, then by the factor there.
+  static double moved(double w, double change, double part) {
+    const double square = squared(w), q = 1 / (1 + square), target = w * (1 - part * square * q) - change;
+    const double bend = part * square * (3 + square) * q * q, guess = squared(w - change * (1 + bend * (1 + bend)));
+    return target * ((1 + guess) / (1 + guess * (1 - part)));
+  }
   /// What the next n steps leave of a weight, as u will have it.
   static double shrunk(const Planned& w, double n, double u) {
-    const double square = std::min(w.value * w.value, 1e300), p = square / (1 + square), q = 1 - p;
+    const double square = squared(w.value), p = square / (1 + square), q = 1 - p;
     if (u <= 1 - n * p) return 1;  // the chance that no coin says shrink is at least that
     if (n == 1) return w.step / (w.step + 1);
     const double z = n / (2 * w.step + n), z2 = z * z;
-    const double way = 2 * z * (1 + z2 * (1. / 3 + z2 * (1. / 5 + z2 * (1. / 7 + z2 / 9))));  // log((s + n) / s)
-    const double mean = p - way * q * p * p * (1 - way * p * (2 * q - p) * (2. / 3));         // dp / dlog t = -2 q p^2
+    const double way = 2 * z * (1 + z2 * (1. / 3 + z2 * (1. / 5 + z2 * (1. / 7 + z2 * (1. / 9 + z2 / 11)))));  // log((s + n) / s)
+    const double mean = p - way * q * p * p * (1 - way * p * (2 * q - p) * (2. / 3));  // dp / dlog t = -2 q p^2
     const double count = mean < 0.5 ? count_draw(u, n, mean) : n - count_draw(1 - u, n, 1 - mean);
-    return std::exp(-count * (way / n));
+    return std::exp((p * q * way * (count - n * mean) - count) * (way / n));
   }
 };
 

@@ -70,7 +70,8 @@ def test_a_gap_is_the_steps_it_stands_for(smoothing, alpha, rho, n):
     assert_array_equal(w == 0, expected == 0)
     learner.settle(state)
     assert_array_equal(learner.weights(state)[0, :-1], w)
-    assert_allclose(state.view(0)["penalty_sum"][:-1], Q, rtol=1e-9)
+    # After its end a weight of a tiny smoothing adds far more in each step: its end is right to 1e-6 of a step.
+    assert_allclose(state.view(0)["penalty_sum"][:-1], Q, rtol=5e-9)
 
 
 def test_a_feature_that_comes_back_after_100_000_rows():

@@ -42,19 +42,42 @@ def count(u: float, n: float, p: float) -> float:
     return float(np.clip(np.ceil(mean + np.sqrt(v) * bent - 0.5), 0, n))
 
 
-def after(w: float, s: float, t: float, seed: float, column: float) -> float:
-    """What steps s + 1, ..., t leave of a weight: up to s / 16 of them at once, before step 64 one at a time."""
+def drawn(w: float, s: float, t: float, seed: float, column: float) -> tuple[float, float]:
+    """A weight and the step until which its shrinks are drawn, at step t: from step 64 on,
+    up to s / 16 steps wait and up to s / 4 are drawn at once."""
+    if 16 * (t - s) <= (s if s >= 64 else 0):
+        return w, s
     while w != 0 and s < t:
-        n = 1 if s < 64 else min(t - s, s // 16)
+        n = 1 if s < 64 else min(t - s, s // 4)
         u = uniform_draw(seed, column, s)
         p = w**2 / (1 + w**2)
         if u > 1 - n * p:
             way = np.log((s + n) / s)
             mean = p if n == 1 else p - way * (1 - p) * p**2 * (1 - way * p * (2 - 3 * p) * 2 / 3)
             k = count(u, n, mean) if mean < 0.5 else n - count(1 - u, n, 1 - mean)
+            if n > 1:
+                k -= p * (1 - p) * way * (k - n * mean)
             w *= np.exp(-k / n * way)
         s += n
-    return w
+    return w, t
+
+
+def expected(w: float, part: float) -> float:
+    """What the owed part of all steps leaves of a weight on average."""
+    return w * (1 - part * w**2 / (1 + w**2))
+
+
+def moved(w: float, change: float, part: float) -> float:
+    """The weight at which ``expected`` is less by a change: by its slope there, and then by its factor."""
+    bend = part * (3 * w**2 + w**4) / (1 + w**2) ** 2
+    guess = w - change * (1 + bend + bend**2)
+    return (expected(w, part) - change) / (1 - part * guess**2 / (1 + guess**2))
+
+
+def after(w: float, s: float, t: float, seed: float, column: float) -> float:
+    """What steps s + 1, ..., t leave of a weight."""
+    w, s = drawn(w, s, t, seed, column)
+    return expected(w, (t - s) / t) if t else w
 
 
 def dropout_pegasos(
@@ -72,8 +95,8 @@ def dropout_pegasos(
 ) -> Iterator[tuple[float, Array | None]]:
     """w <- w - (w o r) / t - A^-1 g / t,     r_j = 1 with probability w_j^2 / (1 + w_j^2)
 
-    Weights are brought up to date when a row has their feature. Yields after every row its score and, from row
-    ``read_from`` on, the weights.
+    Shrinks are drawn when a row has their feature. Yields after every row its score and, from row ``read_from`` on,
+    the weights.
     """
     find = find_loss(loss, tau)
     X = with_constant(X, intercept)
@@ -84,20 +107,28 @@ def dropout_pegasos(
     columns = np.append(np.arange(d, dtype=float), -1.0)
     w, step = np.zeros(d + 1), np.zeros(d + 1)
 
+    def is_free(j: int) -> bool:
+        return j == d and not penalize_intercept
+
+    def draw(j: int, t: float) -> None:
+        if not is_free(j):
+            w[j], step[j] = drawn(w[j], step[j], t, seed, columns[j])
+
     def at(j: int, t: float) -> float:
-        return w[j] if j == d and not penalize_intercept else after(w[j], step[j], t, seed, columns[j])
+        return w[j] if is_free(j) else after(w[j], step[j], t, seed, columns[j])
 
     t = 0
     for i, (x, target, share) in enumerate(zip(X, y, weight, strict=True)):
         met = np.flatnonzero(x)
-        now = np.array([at(j, t) for j in met])
-        score = now @ x[met]
+        score = np.array([at(j, t) for j in met]) @ x[met]
         if share > 0:
-            w[met], step[met] = now, t
+            for j in met:
+                draw(j, t)
             t += 1
             change = share * find.slope(score, target) * x / (A * t)
             for j in np.flatnonzero(change):
-                w[j], step[j] = at(j, t) - change[j], t
+                draw(j, t)
+                w[j] = moved(w[j], change[j], 0 if is_free(j) else (t - step[j]) / t)
         yield score, np.array([at(j, t) for j in range(d + 1)]) if i >= read_from else None
 
 

@@ -72,10 +72,10 @@ class ReweightedL1RDAClassifier(_ReweightedL1RDA, SparseClassifier):
     Notes
     -----
     A weight whose feature did not occur is updated when a row next needs it: a zero weight in one operation, a weight
-    in use step by step, because there is no closed form. All rows together cost O(stored values + steps of weights in
-    use), never O(features) each. However the rows are split into calls of :meth:`partial_fit`, the model is the same,
-    bit for bit. With ``batch_size`` above 1, an incomplete mini-batch stays pending in the state; :meth:`fit` ends with
-    a step on the rows of the last one.
+    in use in strides of many steps, since there is no closed form. Their sums are those of single steps to about nine
+    digits. All rows together cost O(stored values log(steps)), never O(features) each. However the rows are split into
+    calls of :meth:`partial_fit`, the model is the same, bit for bit. With ``batch_size`` above 1, an incomplete
+    mini-batch stays pending in the state; :meth:`fit` ends with a step on the rows of the last one.
     """
 
     _raced = _ReweightedL1RDA._raced._replace(candidates=(1.0, 3.0, 1e1, 3e1, 1e2), race_rows=1 << 13)
