@@ -7,7 +7,6 @@ system reports, so a file is fetched again only when it has changed. Copies are 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -175,6 +174,8 @@ def _first_line(failure: BaseException) -> str:
 
 
 def cache_key(url: str, known: dict[str, Any]) -> str:
+    import hashlib
+
     version = sorted((name, str(value)) for name, value in known.items() if _VERSION.fullmatch(name))
     return hashlib.sha256(repr((url, version)).encode()).hexdigest()[:32]
 
