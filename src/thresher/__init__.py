@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -64,11 +65,10 @@ def __getattr__(name: str) -> Any:  # a subpackage is imported on first use
 def _version() -> str:
     """The installed version, as the name of the folder of its metadata has it: ``importlib.metadata`` reads the whole
     metadata with the parser of e-mails, which takes longer than learning from a small file."""
-    from pathlib import Path
-
-    folders = (place for path in sys.path for place in Path(path).glob("thresher-*.dist-info"))
-    if (folder := next(folders, None)) is not None:
-        return folder.name.removesuffix(".dist-info").partition("-")[2]
+    for path in filter(os.path.isdir, sys.path):
+        for name in os.listdir(path):
+            if name.startswith("thresher-") and name.endswith(".dist-info"):
+                return name.removesuffix(".dist-info").partition("-")[2]
     from importlib.metadata import version
 
     return version("thresher")

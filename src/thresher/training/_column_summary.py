@@ -107,8 +107,8 @@ class Columns:
 
 
 def _dense_columns(X: Any, some: NDArray[np.intp]) -> Any:
-    """Columns of sparse rows: an array, if it is looked at in one piece, or else a csc_array."""
-    if X.format != "csr" or X.shape[0] * len(some) > _CELLS:
+    """Columns of CSR rows: an array, if it is looked at in one piece, or else a csc_array."""
+    if X.shape[0] * len(some) > _CELLS:
         return X.tocsc()[:, some]
     place = np.full(X.shape[1], -1)
     place[some] = np.arange(len(some))
