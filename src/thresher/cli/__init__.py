@@ -85,7 +85,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     typed = list(sys.argv[1:] if args is None else args)
     if args is None:  # the process is ours
-        _start_and_end_quickly()
+        _start_and_end_quickly(runs_for_days=typed[:1] in (["serve"], ["lab"]))
     try:
         with warnings.catch_warnings():
             printer = _WarningPrinter("--quiet" in typed, lambda: option_names(typed))
@@ -114,15 +114,16 @@ def main(args: Sequence[str] | None = None) -> int:
         return _refuse(in_options(_reason(problem), option_names(typed)))
 
 
-def _start_and_end_quickly() -> None:
+def _start_and_end_quickly(*, runs_for_days: bool) -> None:
     """Save CPU time at the start and the end of a process: of a small file, that is most of it.
 
     Idle threads of OpenBLAS spin for a tenth of a second, each on a core, before they sleep; here they do for 2^20
     cycles, which is less than a millisecond. Modules that are imported are no garbage, nor is what is alive at the end,
-    and batches of rows leave none behind, so that it is seldom searched for.
+    and batches of rows leave none behind, so that it is searched for seldom.
     """
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
-    gc.set_threshold(100_000)
+    if not runs_for_days:
+        gc.set_threshold(100_000)
     atexit.register(gc.freeze)
 
 

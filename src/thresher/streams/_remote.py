@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -188,6 +187,8 @@ def _cache() -> Path:
         folder = Path(named)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+    import tempfile
+
     folder = Path(tempfile.gettempdir(), f"thresher-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     known = folder.lstat()
