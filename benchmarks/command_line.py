@@ -1,4 +1,5 @@
-"""``thresher train`` on a file of 2 GB: speed beside that of the parser alone, and memory.
+"""``thresher train`` on a file of 2 GB: speed beside that of the parser alone, and memory; and the CPU time of whole
+commands on 200 rows, most of which is their start.
 
 The parser's own speed is that of one thread over text in memory, making arrays and nothing else. Training
 reads the file, parses it in a thread and learns in another; it is timed from the first byte to the last row, without
@@ -8,17 +9,24 @@ imports. Memory is the largest resident set of the process, and the largest anon
 from __future__ import annotations
 
 import json
+import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import mean
+
+import numpy as np
 
 from thresher import _core
+from thresher.streams import write_svmlight
 
 from ._data import svmlight_file
+from ._measure import SINGLE_THREAD
 from ._report import Table
 
 _BLOCK = 1 << 21
@@ -54,7 +62,52 @@ def run(quick: bool) -> list[Table]:
         "400",
     ]
     table.rows.append(row)
-    return [table]
+    return [table, _small_files(3 if quick else 10)]
+
+
+def _small_files(repeats: int) -> Table:
+    """CPU time of the processes that train on 200 rows and predict them."""
+    table = Table(
+        "thresher train and predict on 200 rows, CPU s of the whole processes",
+        ["file", "train", "predict", "both", "target"],
+        notes=[
+            f"Mean of {repeats} in turn, user and system time, all options and the number of threads at their "
+            "defaults; files and compiled modules in the cache of the disk."
+        ],
+    )
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 10)).round(3)
+    y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=200) > 0
+    with tempfile.TemporaryDirectory() as folder:
+        csv, svmlight, model = (Path(folder, name) for name in ("rows.csv", "rows.svm", "m.thresher"))
+        names = [f"x{j}" for j in range(X.shape[1])]
+        lines = [",".join([*map(str, row), "yes" if label else "no"]) for row, label in zip(X.tolist(), y, strict=True)]
+        csv.write_text("\n".join([",".join([*names, "y"]), *lines, ""]))
+        write_svmlight(svmlight, X, np.where(y, 1, -1))
+        commands = {
+            (path.name, name): [name, *((path, "--model", model) if name == "train" else (model, path))]
+            for path in (csv, svmlight)
+            for name in ("train", "predict")
+        }
+        times: dict[tuple[str, str], list[float]] = {key: [] for key in commands}
+        for _ in range(repeats + 1):
+            for key, command in commands.items():
+                times[key].append(_cpu_seconds([str(part) for part in command]))
+    for name in ("rows.csv", "rows.svm"):
+        train, predict = (mean(times[name, command][1:]) for command in ("train", "predict"))
+        table.rows.append([name, f"{train:.2f}", f"{predict:.2f}", f"{train + predict:.2f}", "0.3"])
+    return table
+
+
+def _cpu_seconds(command: list[str]) -> float:
+    environment = {name: value for name, value in os.environ.items() if name not in SINGLE_THREAD}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [Path(sys.executable).with_name("thresher"), *command], check=True, capture_output=True, env=environment
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _two_gigabytes(small: Path) -> Path:

@@ -10,7 +10,10 @@ read by :mod:`thresher.streams` and learned from by :mod:`thresher.training`, mo
 
 from __future__ import annotations
 
+import functools
 import importlib
+import os
+import sys
 from typing import Any
 
 _ROOMS = (
@@ -50,14 +53,25 @@ __all__ = ["__version__", *_FUNCTIONS, *_ROOMS]
 
 def __getattr__(name: str) -> Any:  # a subpackage is imported on first use
     if name == "__version__":
-        from importlib.metadata import version
-
-        return version("thresher")
+        return _version()
     if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _FUNCTIONS:
         return getattr(importlib.import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@functools.cache
+def _version() -> str:
+    """The installed version, as the name of the folder of its metadata has it: ``importlib.metadata`` reads the whole
+    metadata with the parser of e-mails, which takes longer than learning from a small file."""
+    for path in filter(os.path.isdir, sys.path):
+        for name in os.listdir(path):
+            if name.startswith("thresher-") and name.endswith(".dist-info"):
+                return name.removesuffix(".dist-info").partition("-")[2]
+    from importlib.metadata import version
+
+    return version("thresher")
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 import sys
 import textwrap
@@ -138,6 +139,41 @@ def test_commands_import_no_library_that_they_do_not_need(files):
             assert not found, (line, found)
         """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, stdout=subprocess.DEVNULL)
+
+
+SMALL = {
+    "train x.svm --model s.thresher": {"scipy"},
+    "predict s.thresher x.svm": {"scipy", "numpy.random", "thresher.training._train"},
+    "train t.csv --model t.thresher": set(),
+    "predict t.thresher t.csv": {"numpy.random", "thresher.training._train"},
+}
+
+
+def test_commands_on_small_files_import_no_module_that_they_do_not_need(files):
+    unneeded = {"numpy.ma", "importlib.metadata", "email", "logging", "xml", "zipfile", "difflib"}
+    unneeded |= {f"thresher.streams.{name}" for name in ("_arrow", "_documents", "_excel", "_folders", "_json_lines")}
+    unneeded |= {f"thresher.report.{name}" for name in ("_curves", "_maps", "_race_section")}
+    unneeded |= {"thresher._kernels", "thresher._figures._svg", "thresher._estimators._kernel_machine"}
+    script = """
+        import sys
+        from thresher.cli import main
+        unneeded, line = set(sys.argv[1].split()), sys.argv[2]
+        assert main(line.split() + ["--quiet"]) == 0
+        assert not unneeded & set(sys.modules), (line, sorted(unneeded & set(sys.modules)))
+        """
+    for line, more in SMALL.items():
+        command = [sys.executable, "-c", textwrap.dedent(script), " ".join(unneeded | more), line]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "20"), ("7", "7")])
+def test_idle_threads_of_blas_sleep_soon_unless_the_user_has_a_wish(given, used):
+    script = "import os; from thresher.cli import main; main(); print(os.environ['OPENBLAS_THREAD_TIMEOUT'])"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    environment |= {} if given is None else {"OPENBLAS_THREAD_TIMEOUT": given}
+    command = [sys.executable, "-c", script, "--version"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines()[-1] == used
 
 
 def test_a_method_is_found_without_importing_the_other_families():

@@ -10,7 +10,7 @@ from sklearn import metrics
 
 from thresher.report import _measures
 from thresher.report._measures import Ranked
-from thresher.report._quantiles import Z, student_quantile
+from thresher.report._quantiles import Z, quantile_of_sorted, student_quantile
 
 
 def random_table(seed: int, n_classes: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -248,3 +248,11 @@ def test_a_constant_explains_nothing_and_is_told_apart():
     assert np.isnan(_measures.r2(y, predicted).value)
     assert _measures.rmse(y, predicted) == (1.0, 1.0, 1.0)
     assert _measures.rmse(y[:1], predicted[:1]).value == 1.0
+
+
+def test_a_quantile_of_sorted_values_is_that_of_numpy_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 40, 2000):
+        values = np.sort(rng.normal(size=n))
+        for share in (0.0, 0.025, 0.5, 0.975, 1.0, *rng.uniform(size=50)):
+            assert quantile_of_sorted(values, share) == np.quantile(values, share)

@@ -24,6 +24,6 @@ from ._shard_rounds import Question, Round, ShardFacts, Sums, add, join, outgrow
 from ._state import Field, Memory, State, added, by_gain, merge
 from ._target import Target
 from ._task_rounds import TaskTarget, check_rounds, encode_tasks, read_rounds, read_tasks, round_orders
-from ._threads import allow_threads, in_threads, n_threads, one_blas_thread
+from ._threads import allow_threads, in_threads, n_threads, one_blas_thread, thread_pool
 from ._tuning import Tuning
 from ._turns import in_turn, turn_of

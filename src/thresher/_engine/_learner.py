@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +19,7 @@ from ._lesson import Lesson, n_workers
 from ._losses import LOSSES
 from ._state import Field, Memory, State
 from ._target import Target
+from ._threads import thread_pool
 from ._tuning import Tuning, segments
 
 if TYPE_CHECKING:
@@ -336,7 +336,7 @@ class Learner:
         n_mistakes = 0
         with ExitStack() as stack:
             workers = n_workers(lesson.n_jobs, state.n_outputs)
-            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+            run = map if workers == 1 else stack.enter_context(thread_pool(workers)).map
             for begin, end, milestone in self._chunks(state, order, weight):
                 chunk = order[begin:end]
                 margins = np.empty((state.n_outputs, len(chunk)))
@@ -472,7 +472,7 @@ class Learner:
         workers = n_workers(lesson.n_jobs, len(outputs))
         if workers == 1:
             return max(map(learn_one, range(len(outputs)))), margins, as_read
-        with ThreadPoolExecutor(workers) as pool:
+        with thread_pool(workers) as pool:
             return max(pool.map(learn_one, range(len(outputs)))), margins, as_read
 
     def look_at(self, lesson: Lesson, state: State) -> None:

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import set_n_threads
 from .._gate import after_import
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 _MOST = 256  # threads, whatever the environment says
 _lock = Lock()
@@ -78,6 +81,13 @@ def _limit_newcomers() -> None:
 after_import.append(_limit_newcomers)
 
 
+def thread_pool(n_workers: int) -> ThreadPoolExecutor:
+    """A pool of threads, whose module is imported on first use."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(n_workers)
+
+
 def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> None:
     """Call a function with the arguments of every part, in as many threads as a loop may use."""
     calls = list(parts)
@@ -86,9 +96,7 @@ def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> Non
         for arguments in calls:
             do(*arguments)
         return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(n_workers) as pool:
+    with thread_pool(n_workers) as pool:
         for done in [pool.submit(do, *arguments) for arguments in calls]:
             done.result()
 

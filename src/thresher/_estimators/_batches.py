@@ -8,7 +8,6 @@ several costs side by side, tallies, saving, growing, merging) is written here o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -29,6 +28,7 @@ from .._engine import (
     n_workers,
     one_blas_thread,
     part_of,
+    thread_pool,
     winning_codes,
 )
 from .._gate import Array, at_least, auto, boolean, check_weights, encode, none
@@ -191,7 +191,7 @@ class BatchLearner(Learner):
             if not self.uses_blas_threads:
                 stack.enter_context(one_blas_thread())
             workers = n_workers(lesson.n_jobs, state.n_outputs)
-            run = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+            run = map if workers == 1 else stack.enter_context(thread_pool(workers)).map
             for part in self._batches(present, rows.n_features):
                 reader, as_read = self.chosen(state), None
                 if self.reads_weights(state):  # before the units of columns change

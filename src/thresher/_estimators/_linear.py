@@ -18,7 +18,8 @@ from ._declared import Declared, param
 from ._online_linear import OnlineLinear
 from ._reading import LinearClasses, ReadsValues
 
-VISITS, MOST_PASSES = 100_000, 200  # rows that a regressor sees in all, so that it has converged on few of them
+VISITS: int = 100_000  # rows that a regressor sees in all, so that it has converged on few of them,
+MOST_PASSES: int = 200  # and the most passes for it
 
 
 class WeighsClasses(Declared):
@@ -63,7 +64,7 @@ class LinearScores(LinearClasses, OnlineLinear):
         all features, because selecting features for every row would take too long.
     """
 
-    _fitted = (*OnlineLinear._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*OnlineLinear._fitted, "classes_")
 
     def _counting(self, learner: Learner) -> Learner:
         return learner if self.probability == "none" else learner.counting()

@@ -21,7 +21,7 @@ _by_class = Rule(
     lambda v: isinstance(v, Mapping) and len(v) > 0 and all(map(positive.holds, v.values())),
     type="dict",
 )
-cost_rule = positive | _by_class | none
+cost_rule: Rule = positive | _by_class | none
 
 
 class Decides(Calibrated):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._canvas import GRID, INK, MUTED, SERIES, new_axes, styled
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 _PAGE_COLOURS = {INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--grid)"} | {
     colour: f"var(--s{i + 1})" for i, colour in enumerate(SERIES)
@@ -64,14 +66,16 @@ def draw(paint: Callable[[Any], None], width: int = 440, height: int = 280) -> s
 
 def _inline(written: bytes) -> str:
     """Strip the SVG of its header, styles, names and unneeded digits."""
-    root = ET.fromstring(written)
+    from xml.etree.ElementTree import fromstring, tostring
+
+    root = fromstring(written)
     view = root.get("viewBox", "")
     _tidy(root)
     root.attrib = {"viewBox": view, "class": "chart", "aria-hidden": "true", "focusable": "false"}
-    return ET.tostring(root, encoding="unicode")
+    return tostring(root, encoding="unicode")
 
 
-def _tidy(element: ET.Element) -> None:
+def _tidy(element: Element) -> None:
     element.tag = element.tag.removeprefix(_SVG)
     element.text = (element.text or "").strip() if element.tag != "text" else element.text
     element.tail = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import textwrap
@@ -248,6 +247,8 @@ _SIGNS = {r"\,": " ", r"\!": "", r"\|": "‖", r"^\top": "ᵀ", "^{-1}": "⁻¹"
 
 def _written_formula(latex: str) -> str:
     """Names of Greek letters and signs become these, those of functions stay words."""
+    import html
+
     for name, sign in _SIGNS.items():
         latex = latex.replace(name, sign)
     return re.sub(r"\\([A-Za-z]+)", lambda name: html.unescape(f"&{name[1]};").strip("&;"), latex)

@@ -65,6 +65,7 @@ from ._rules import (
 )
 from ._scipy import after_import, linalg, optimize, sparse, spatial, special
 from ._sparse_formats import as_csr, dense_weights
+from ._sparse_rows import SparseRows
 from ._table import Table, Text, written_date
 from ._table_reading import ROWS_TO_LOOK_AT, read_table, understand_table
 from ._types import Array
@@ -85,4 +86,4 @@ from ._validation import (
     one_for_each,
     widened,
 )
-from ._values import float_array
+from ._values import distinct, float_array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -111,6 +110,8 @@ def _typed(labels: NDArray[Any], who: str) -> NDArray[Any]:
     kinds = {type(label) for label in labels.tolist()}
     if any(issubclass(kind, str) for kind in kinds):
         return labels
+    from decimal import Decimal
+
     if not all(issubclass(kind, (Real, Decimal, np.generic)) for kind in kinds):
         raise ValueError(f"{who}: y must hold numbers or words.")
     if kinds and all(issubclass(kind, (bool, np.bool_)) for kind in kinds):

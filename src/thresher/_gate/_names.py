@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -34,6 +33,8 @@ def column_names(X: Any) -> np.ndarray[Any, Any] | None:
 
 def similar_names(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about a wrong name: those that are spelled much like it; empty if none is."""
+    import difflib
+
     close = difflib.get_close_matches(name, list(known), n=3)
     return f"; similar names: {', '.join(close)}" if close else ""
 

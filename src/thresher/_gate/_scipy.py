@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ._sparse_rows import SparseRows
+
 after_import: list[Callable[[], None]] = []
 """Called whenever something of SciPy may have been imported through this door."""
 
@@ -33,11 +35,16 @@ else:
     class _Sparse(_Module):
         """``scipy.sparse``; telling an array from a sparse matrix does not need it."""
 
+        _asked: Callable[[Any], bool] | None = None
+
         def issparse(self, X: Any) -> bool:
-            if self._module not in sys.modules:
-                return False
-            vars(self)["issparse"] = importlib.import_module(self._module).issparse
-            return self.issparse(X)
+            if type(X) is SparseRows:
+                return True
+            if self._asked is None:
+                if self._module not in sys.modules:
+                    return False
+                self._asked = importlib.import_module(self._module).issparse
+            return self._asked(X)
 
     linalg, optimize, spatial, special = map(_Module, ("linalg", "optimize", "spatial", "special"))
     sparse = _Sparse("sparse")

@@ -20,7 +20,7 @@ CANDIDATES = 2  # rows to choose among, for every landmark
 _RELATIVE_CUT = 1e-12  # eigenvalues below this part of the largest are rounding errors
 _BLOCK = 1 << 21  # values held at a time while rows are mapped or scored
 
-how_many = Rule(
+how_many: Rule = Rule(
     '"sqrt", an integer of at least 1 or a float above 0',
     lambda v: (isinstance(v, str) and v == "sqrt") or positive.holds(v),
     type='int, float or "sqrt"',

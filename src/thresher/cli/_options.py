@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -285,6 +284,8 @@ def _standard_input() -> str:
     if "stdin" not in context.meta:
         if sys.stdin is None or sys.stdin.isatty():
             raise click.UsageError("- stands for standard input, but nothing is piped in.")
+        import tempfile
+
         folder = tempfile.TemporaryDirectory(prefix="thresher-")
         context.call_on_close(folder.cleanup)
         path = Path(folder.name, "stdin")

@@ -60,7 +60,7 @@ def predict(
     if probabilities and not hasattr(model, "predict_proba"):
         raise click.UsageError(f"--probabilities must not be given: {_lacks_probabilities(model)}.")
     source = {name: given[name] for name in ("format", "sheet", "sql", "database") if given[name] is not None}
-    stream = open_stream(files(data), **same_stream_options(given, checked_record(model)), **source)
+    stream = open_stream(files(data), **same_stream_options(given, checked_record(model)), **source).without_scipy()
     inputs = [model_path, *stream.paths]
     with _opened(output, inputs) as file, screen.progress("predicting", stream.n_bytes) as show:
         writer = _PredictionWriter(model, csv.writer(file, lineterminator="\n"), scores, probabilities)

@@ -62,7 +62,7 @@ def train(data: tuple[str, ...], method_name: str, as_json: bool, quiet: bool, *
 
         return train_in_rounds(data, method, given, screen)
     labels, n_labels = typed_classes(given["classes"])
-    job = TrainingJob(data, method, given, screen, n_labels=n_labels, keep_rows=_SMALL)
+    job = TrainingJob(data, method, given, screen, own_rows=True, n_labels=n_labels, keep_rows=_SMALL)
     seen = job.seen
     check_method(device, method, seen.first)
     classes = check_task(method, seen, labels, n_labels, job.stream)

@@ -29,7 +29,14 @@ class TrainingJob:
     n_unlabelled: int
 
     def __init__(
-        self, data: tuple[str, ...], method: Any, given: dict[str, Any], screen: Screen, **look_options: Any
+        self,
+        data: tuple[str, ...],
+        method: Any,
+        given: dict[str, Any],
+        screen: Screen,
+        *,
+        own_rows: bool = False,
+        **look_options: Any,
     ) -> None:
         from ..streams import open_stream
         from ..training import look
@@ -38,6 +45,8 @@ class TrainingJob:
         self.paths = files(data)
         self.options = stream_options(data, given, method.task, method)
         self.stream = open_stream(self.paths, **self.options)
+        if own_rows:
+            self.stream.without_scipy()
         for sentence in remarks_on_reading(self.stream.understood):
             screen.remark(sentence)
         self.seen = look(self.stream, **look_options)

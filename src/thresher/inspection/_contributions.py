@@ -149,7 +149,7 @@ def _of_features(model: Any, Z: Any, by: str) -> Contributions:
     if weights.is_centres:
         raise ValueError(f"contributions: model must have scores, got {type(weights.learner).__name__}.")
     width = weights.rows.shape[1]
-    Z = sparse.csr_array(Z)[:, :width] if sparse.issparse(Z) else _matrix(Z)[:, :width]
+    Z = sparse.csr_array(Z.tocsr())[:, :width] if sparse.issparse(Z) else _matrix(Z)[:, :width]
     there = np.unique(Z.indices) if sparse.issparse(Z) else np.flatnonzero(Z.any(axis=0))
     used = there[weights.rows[:, there].any(axis=0)]
     values = Z[:, used]
@@ -224,7 +224,7 @@ def _of_landmarks(map_: Any, learner: Any, rows: Any) -> Contributions:
 
 
 def _similarities(kernel: Any, rows: Any, kept: Any) -> Array:
-    rows = sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(_numbers(rows), dtype=np.float64)
+    rows = sparse.csr_array(rows.tocsr()) if sparse.issparse(rows) else np.asarray(_numbers(rows), dtype=np.float64)
     return np.asarray(kernel(rows, kept), dtype=np.float64)
 
 

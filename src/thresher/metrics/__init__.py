@@ -16,10 +16,17 @@
 ==========================================  ============================================================================
 """
 
-from ._cluster_scores import balanced_line_fit, sampled_silhouette, variation_of_information
-from ._prediction_scores import detection_rate, explained_variance_over_tasks, rejection_rate
-from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
-from ._support import sign_f1, support_f1, support_precision, support_recall
+from typing import TYPE_CHECKING
+
+from .._lazy import on_first_use
+
+if TYPE_CHECKING:
+    from ._cluster_scores import balanced_line_fit, sampled_silhouette, variation_of_information
+    from ._prediction_scores import detection_rate, explained_variance_over_tasks, rejection_rate
+    from ._progressive import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
+    from ._support import sign_f1, support_f1, support_precision, support_recall
+else:
+    __getattr__, __dir__ = on_first_use(__name__, __file__)
 
 __all__ = [
     "ProgressiveAveragePrecision",

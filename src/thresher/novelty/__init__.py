@@ -7,8 +7,15 @@
 =============================  ======================================================================================
 """
 
-from ._ls_snd import LSSNDClassifier
-from ._pegasos_snd import PegasosSNDClassifier
-from ._snd import SNDClassifier
+from typing import TYPE_CHECKING
+
+from .._lazy import on_first_use
+
+if TYPE_CHECKING:
+    from ._ls_snd import LSSNDClassifier
+    from ._pegasos_snd import PegasosSNDClassifier
+    from ._snd import SNDClassifier
+else:
+    __getattr__, __dir__ = on_first_use(__name__, __file__)
 
 __all__ = ["LSSNDClassifier", "PegasosSNDClassifier", "SNDClassifier"]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._gate import on_host
-from .._kernels import Kernel, from_plain, to_plain
 
 Tensors = dict[str, np.ndarray[Any, Any]]
 
@@ -40,7 +39,7 @@ class Packer:
             return value
         if isinstance(value, (np.random.RandomState, np.random.Generator)):
             return None
-        if isinstance(value, Kernel):
+        if _is_kernel(value):
             return {"kernel": _kernel(value)}
         if isinstance(value, dict):
             pairs = enumerate(value.items())
@@ -52,7 +51,7 @@ class Packer:
         )
 
     def _list(self, values: Any, key: str) -> dict[str, Any]:
-        if any(isinstance(each, Kernel) for each in values):
+        if any(map(_is_kernel, values)):
             return {"kernels": [_kernel(each) for each in values]}
         if values and all(isinstance(each, (list, tuple, range)) for each in values):
             self.tensors[f"{key}/ends"] = np.cumsum([len(each) for each in values])
@@ -78,7 +77,17 @@ class Packer:
         return {"texts": key, "as": kind}
 
 
+def _is_kernel(value: Any) -> bool:
+    if isinstance(value, (*_PLAIN, np.generic, np.ndarray, dict, list, tuple, range)):
+        return False
+    from .._kernels import Kernel
+
+    return isinstance(value, Kernel)
+
+
 def _kernel(value: Any) -> dict[str, Any]:
+    from .._kernels import to_plain
+
     try:
         return to_plain(value)
     except ValueError as error:
@@ -96,9 +105,11 @@ class Unpacker:
         """Return the value that :meth:`Packer.pack` was given."""
         if isinstance(value, _PLAIN):
             return value
-        if "kernel" in value:
-            return from_plain(value["kernel"])
-        if "kernels" in value:
+        if "kernel" in value or "kernels" in value:
+            from .._kernels import from_plain
+
+            if "kernel" in value:
+                return from_plain(value["kernel"])
             return [from_plain(each) for each in value["kernels"]]
         if "pairs" in value:
             return {self.unpack(k): self.unpack(v) for k, v in value["pairs"]}

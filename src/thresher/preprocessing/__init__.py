@@ -12,17 +12,24 @@
 =============================  ========================================================================================
 """
 
-from ._dates import DATE_PARTS as DATE_PARTS
-from ._dates import DAY_2000 as DAY_2000
-from ._dates import DAYS_IN_YEAR as DAYS_IN_YEAR
-from ._dates import DateEncoder
-from ._encoder import TableEncoder
-from ._interactions import InteractionGroups, groups_from_graph
-from ._pipeline import StreamingPipeline, prepared
-from ._scaler import RunningScaler
-from ._splines import ColumnSplines
-from ._task_column import split_tasks as split_tasks
-from ._task_column import task_column_rule as task_column_rule
+from typing import TYPE_CHECKING
+
+from .._lazy import on_first_use
+
+if TYPE_CHECKING:
+    from ._dates import DATE_PARTS as DATE_PARTS
+    from ._dates import DAY_2000 as DAY_2000
+    from ._dates import DAYS_IN_YEAR as DAYS_IN_YEAR
+    from ._dates import DateEncoder
+    from ._encoder import TableEncoder
+    from ._interactions import InteractionGroups, groups_from_graph
+    from ._pipeline import StreamingPipeline, prepared
+    from ._scaler import RunningScaler
+    from ._splines import ColumnSplines
+    from ._task_column import split_tasks as split_tasks
+    from ._task_column import task_column_rule as task_column_rule
+else:
+    __getattr__, __dir__ = on_first_use(__name__, __file__)
 
 __all__ = [
     "ColumnSplines",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from types import MethodType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,13 @@ from .._core import Rows
 from .._engine import in_turn
 from .._estimators import Estimator, LearnsRows, SetsOutput, clone, is_fitted, param, plain_transform, task_of
 from .._gate import Rule, Table, check_value, is_frame, known_frame, sparse
-from ._dates import DateEncoder
 from ._encoder import TableEncoder
 from ._handed_groups import hand_over_groups
 from ._scaler import RunningScaler
-from ._splines import ColumnSplines
 from ._task_column import split_tasks, task_column_rule, without
+
+if TYPE_CHECKING:
+    from ._splines import ColumnSplines
 
 
 class _OfLastStep:
@@ -433,9 +434,13 @@ def prepared(
     steps: list[tuple[str, Any]] = []
     table = Table.from_frame(X) if is_frame(X) and not isinstance(X, Table) else X
     if isinstance(table, Table) and table.dates:
+        from ._dates import DateEncoder
+
         steps.append(("dates", DateEncoder()))
     has_numbers = not isinstance(table, Table) or bool(table.number_names)
     if has_numbers and not is_sparse and splines is not False:
+        from ._splines import ColumnSplines
+
         steps.append(("splines", ColumnSplines() if splines is True else splines))
     if has_numbers and (scale if scale is not None else not is_sparse):
         steps.append(("scale", RunningScaler()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._gate import Rule, Table, Text, is_frame, sparse
 
-task_column_rule = Rule(
+task_column_rule: Rule = Rule(
     "None, or a column by its name or its number from 0",
     lambda v: v is None or isinstance(v, str) or (isinstance(v, (int, np.integer)) and not isinstance(v, bool)),
     type="str or int",

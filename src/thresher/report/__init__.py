@@ -6,65 +6,69 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from .._figures import label, plain
+from .._lazy import on_first_use
 from .._output import write_whole
 from ..training import HeldOut, History, Profile, Run, profile_run
-from . import _course, _data_section, _held_out, _maps, _model_section
-from ._cluster_section import clusters, profiles
-from ._curves import curves
-from ._decisions import decisions
-from ._explained_rows import explained_rows
-from ._probabilities import probabilities
-from ._profile_section import Say as Say
-from ._profile_section import file_in_words as file_in_words
-from ._profile_section import profile_page as profile_page
-from ._profile_section import profile_section as profile_section
-from ._profile_section import profile_table as profile_table
-from ._profile_section import target_in_words as target_in_words
-from ._profile_section import text_in_words as text_in_words
-from ._profile_text import columns_as_text as columns_as_text
-from ._race_section import race
-from ._style import stylesheet as stylesheet
 from ._subject import Section, Subject
 from ._summary import summary
-from ._weight_section import features, sparsity
+
+if TYPE_CHECKING:
+    from ._profile_section import Say as Say
+    from ._profile_section import file_in_words as file_in_words
+    from ._profile_section import profile_page as profile_page
+    from ._profile_section import profile_section as profile_section
+    from ._profile_section import profile_table as profile_table
+    from ._profile_section import target_in_words as target_in_words
+    from ._profile_section import text_in_words as text_in_words
+    from ._profile_text import columns_as_text as columns_as_text
+    from ._style import stylesheet as stylesheet
+else:
+    __getattr__, __dir__ = on_first_use(__name__, __file__)
 
 __all__ = ["Report"]
 
-_SECTIONS: dict[str, Callable[[Subject], Section | None]] = {  # in the order of the page
-    "asked": _data_section.asked,
-    "data": _data_section.data,
-    "model": _model_section.model,
-    "measures": _held_out.measures,
-    "confusion": _held_out.confusion,
-    "no_class": _held_out.no_class,
-    "decision_values": _held_out.decision_values,
-    "ranking": _held_out.ranking,
-    "decisions": decisions,
-    "probabilities": probabilities,
-    "residuals": _held_out.residuals,
-    "clusters": clusters,
-    "profiles": profiles,
-    "groups": _model_section.groups,
-    "tasks": _model_section.tasks,
-    "kernels": _model_section.kernels,
-    "features": features,
-    "curves": curves,
-    "explained_rows": explained_rows,
-    "sparsity": sparsity,
-    "regions": _maps.regions,
-    "objective": _course.objective,
-    "map": _maps.plane,
-    "rounds": _course.rounds,
-    "stream": _course.stream,
-    "race": race,
-    "tuning": _course.tuning,
-    "reproduce": _data_section.reproduce,
+_SECTIONS = {  # in the order of the page, each with the module and the function that make it
+    "asked": ("_data_section", "asked"),
+    "data": ("_data_section", "data"),
+    "model": ("_model_section", "model"),
+    "measures": ("_held_out", "measures"),
+    "confusion": ("_held_out", "confusion"),
+    "no_class": ("_held_out", "no_class"),
+    "decision_values": ("_held_out", "decision_values"),
+    "ranking": ("_held_out", "ranking"),
+    "decisions": ("_decisions", "decisions"),
+    "probabilities": ("_probabilities", "probabilities"),
+    "residuals": ("_held_out", "residuals"),
+    "clusters": ("_cluster_section", "clusters"),
+    "profiles": ("_cluster_section", "profiles"),
+    "groups": ("_model_section", "groups"),
+    "tasks": ("_model_section", "tasks"),
+    "kernels": ("_model_section", "kernels"),
+    "features": ("_weight_section", "features"),
+    "curves": ("_curves", "curves"),
+    "explained_rows": ("_explained_rows", "explained_rows"),
+    "sparsity": ("_weight_section", "sparsity"),
+    "regions": ("_maps", "regions"),
+    "objective": ("_course", "objective"),
+    "map": ("_maps", "plane"),
+    "rounds": ("_course", "rounds"),
+    "stream": ("_course", "stream"),
+    "race": ("_race_section", "race"),
+    "tuning": ("_course", "tuning"),
+    "reproduce": ("_data_section", "reproduce"),
 }
+
+
+def _make_section(name: str, subject: Subject) -> Section | None:
+    module, function = _SECTIONS[name]
+    made: Section | None = getattr(import_module(f".{module}", __name__), function)(subject)
+    return made
 
 
 class _Sections(Mapping[str, Section]):
@@ -76,7 +80,7 @@ class _Sections(Mapping[str, Section]):
 
     def __getitem__(self, name: str) -> Section:
         if name not in self._made:
-            self._made[name] = _SECTIONS[name](self._subject)
+            self._made[name] = _make_section(name, self._subject)
         section = self._made[name]
         if not section:
             raise KeyError(name)

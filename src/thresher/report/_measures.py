@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._figures import Estimate as Estimate  # measures are estimates, and come from here together
-from ._quantiles import Z, student_quantile
+from ._quantiles import Z, quantile_of_sorted, student_quantile
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -106,10 +105,10 @@ def macro_f1(table: Counts, seed: int = 0) -> Estimate:
         for n in [at_once] * (n_draws // at_once) + [n_draws % at_once]
         if n
     ]
-    means = np.concatenate(parts)
+    means = np.sort(np.concatenate(parts))
     value = float(_macro_f1(table[None].astype(np.float64))[0])
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Estimate(value, min(value, float(low)), max(value, float(high)))
+    low, high = (quantile_of_sorted(means, share) for share in (0.025, 0.975))
+    return Estimate(value, min(value, low), max(value, high))
 
 
 def _macro_f1(tables: Array) -> Array:
@@ -242,6 +241,8 @@ def _bootstrap(rows: Array, measure: Callable[[Array], Array], seed: int) -> Est
 
     More than a thousand rows are first summed in a thousand random blocks, whose sums vary as the rows do.
     """
+    from statistics import NormalDist
+
     rng = np.random.default_rng(seed)
     value = float(measure(rows.mean(axis=0)))
     n_blocks = min(len(rows), _MOST_BLOCKS)
@@ -261,8 +262,8 @@ def _bootstrap(rows: Array, measure: Callable[[Array], Array], seed: int) -> Est
     below = np.searchsorted(draws, value) + np.searchsorted(draws, value, side="right")
     bias = NormalDist().inv_cdf(min(max(below / (2 * len(draws)), 1 / len(draws)), 1 - 1 / len(draws)))
     ends = (bias - Z, bias + Z)
-    low, high = np.quantile(draws, [NormalDist().cdf(bias + end / (1 - acceleration * end)) for end in ends])
-    return Estimate(value, float(low), float(high))
+    low, high = (NormalDist().cdf(bias + end / (1 - acceleration * end)) for end in ends)
+    return Estimate(value, quantile_of_sorted(draws, low), quantile_of_sorted(draws, high))
 
 
 _MOST_SCORES = 4_000_000

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from math import atan, cos, exp, lgamma, pi, sin, sqrt, tan
 
+import numpy as np
+from numpy.typing import NDArray
+
 Z = 1.959963984540054  # the normal quantile
+
+
+def quantile_of_sorted(values: NDArray[np.float64], share: float) -> float:
+    """Return a quantile of sorted values as ``np.quantile`` does, which imports ``numpy.ma``."""
+    place = share * (len(values) - 1)
+    below = int(place)
+    low, high = float(values[below]), float(values[min(below + 1, len(values) - 1)])
+    rest = place - below
+    return low + (high - low) * rest if rest < 0.5 else high - (high - low) * (1 - rest)
 
 
 def student_quantile(df: int) -> float:

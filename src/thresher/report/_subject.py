@@ -54,7 +54,7 @@ class Sample:
         """The rows as the learner takes them, behind the steps of a pipeline: an ndarray or csr_array."""
         Z = self.passed(self.X)
         Z = getattr(Z, "numbers", Z)  # of a table, which the models of a sum encode on their own
-        return sparse.csr_array(Z) if sparse.issparse(Z) else np.asarray(Z)
+        return sparse.csr_array(Z.tocsr()) if sparse.issparse(Z) else np.asarray(Z)
 
     def scale(self) -> NDArray[np.float64]:
         """The standard deviation of each of the learner's features."""

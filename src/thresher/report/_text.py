@@ -11,13 +11,6 @@ from typing import Any
 import numpy as np
 
 from .._figures import bytes_of, count, formatter, low_to_high, markdown_text, number, percent
-from ._cluster_section import in_words
-from ._course import setting
-from ._course import table as rounds_table
-from ._curves import rows_of_curves
-from ._decisions import table as decisions_table
-from ._explained_rows import title_of
-from ._race_section import table as race_table
 from ._subject import Section
 
 _WIDTH = 80
@@ -195,6 +188,8 @@ def _probabilities(section: Section) -> str:
 
 
 def _decisions(section: Section) -> str:
+    from ._decisions import table as decisions_table
+
     table = _table(decisions_table(section), "rl" + "r" * (3 + len(section["costs"])))
     return f"{table}\n\n  Costs are per row, in false alarms; at 5, a missed row costs five of them."
 
@@ -234,11 +229,15 @@ def _features(section: Section) -> str:
 
 
 def _curves(section: Section) -> str:
+    from ._curves import rows_of_curves
+
     rows, total = rows_of_curves(section)
     return _list(rows, "lrrrr", total, "columns", head=("column", "least at", "part", "most at", "part"), widest=20)
 
 
 def _explained_rows(section: Section) -> str:
+    from ._explained_rows import title_of
+
     found = []
     for row in section["rows"]:
         parts = [(part["name"], part["value"], number(part["part"], 3)) for part in row["parts"]]
@@ -268,6 +267,8 @@ def _stream(section: Section) -> str:
 
 
 def _tuning(section: Section) -> str:
+    from ._course import setting
+
     good = sorted((e for e in section["evaluations"] if e["score"] is not None), key=lambda e: -e["score"])
     if not good:
         return ""
@@ -294,6 +295,8 @@ def _clusters(section: Section) -> str:
 
 
 def _profiles(section: Section) -> str:
+    from ._cluster_section import in_words
+
     parts = []
     for one in section["clusters"][:_MOST_LINES]:
         lines = [_wrapped(in_words(one["features"]), f"  {one['cluster']}: ")]
@@ -311,11 +314,15 @@ def _reproduce(section: Section) -> str:
 
 
 def _rounds(section: Section) -> str:
+    from ._course import table as rounds_table
+
     head, *rows = rounds_table(section)
     return _list(rows, "rrrrr", section["n_rounds"], "rounds", head=head)
 
 
 def _race(section: Section) -> str:
+    from ._race_section import table as race_table
+
     lines = race_table(section)
     return _table(lines, "r" * (len(lines[0]) - 1))
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._gate import SparseRows
+
 
 class Position(NamedTuple):
     """A place in a stream, between two batches; five integers, so it can be stored anywhere.
@@ -62,6 +64,10 @@ class Batch:
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
+
+    def with_scipy(self) -> Batch:
+        """Return the batch, its sparse rows as a csr_array."""
+        return dataclasses.replace(self, X=self.X.tocsr()) if isinstance(self.X, SparseRows) else self
 
     def row_weights(self) -> NDArray[np.float64]:
         """Return the weight of each row, 1 where none is given."""

@@ -12,14 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ._arrow_files import ArrowSource
 from ._compression import SUFFIXES as COMPRESSED
 from ._compression import compression
-from ._csv import CsvFormat
-from ._documents import DocumentSource
-from ._excel import ExcelSource
-from ._folders import PartitionedSource, partitions_of, parts_of
-from ._json_lines import JsonFormat
 from ._recognise import is_spreadsheet, refuse_binary
 from ._remote import cache_key, expand, fetch, is_url, natural_order, opened
 from ._source import (
@@ -33,8 +27,6 @@ from ._source import (
     TextSource,
     read_head,
 )
-from ._svmlight import SvmlightFormat
-from ._vowpal_wabbit import VowpalWabbitFormat, looks_like_vw
 
 _SUFFIXES: dict[str, Format] = {
     ".svm": "svmlight",
@@ -120,6 +112,8 @@ def version_of(path: PathLike) -> Any:
 
 
 def _version_of_folder(folder: Path) -> list[int]:
+    from ._documents import DocumentSource
+
     documents = DocumentSource(folder)
     checksum = 0
     for file in documents.files:
@@ -145,6 +139,8 @@ def _version_of_file(path: str) -> list[int]:
 def size_of(path: Path) -> int:
     """Bytes on disk. A file that cannot hold rows is refused now, not when it is its turn."""
     if path.is_dir():
+        from ._documents import DocumentSource
+
         return DocumentSource(path).n_bytes
     if format_by_name(path) != "excel":
         compression(path)
@@ -153,6 +149,10 @@ def size_of(path: Path) -> int:
 
 def expanded(paths: Sequence[Path]) -> tuple[list[Path], tuple[Partition, ...]]:
     """The same files, a folder of tables replaced by its files, and the columns that its subfolders add."""
+    if not any(path.is_dir() for path in paths):
+        return list(paths), ()
+    from ._folders import partitions_of, parts_of
+
     files: list[Path] = []
     partitions: set[tuple[Partition, ...]] = set()
     for path in paths:
@@ -172,8 +172,10 @@ def suffix_of(path: Path) -> str:
 
 def format_of(path: Path) -> Format:
     """The format, by the name or else by the first bytes; of a folder, that of its files."""
-    if path.is_dir() and (parts := parts_of(path, format_by_name)):
-        path = parts[0]
+    if path.is_dir():
+        from ._folders import parts_of
+
+        path = next(iter(parts_of(path, format_by_name) or ()), path)
     return format_by_name(path) or format_by_content(path, lambda: read_head(path))
 
 
@@ -199,6 +201,8 @@ def format_by_head(name: str, head: Head) -> Format:
     if head.magic.startswith(b"ARROW1"):
         return "arrow"
     refuse_binary(name, head)
+    from ._vowpal_wabbit import looks_like_vw
+
     text = head.text.removeprefix(BYTE_ORDER_MARK)
     if _JSON_LINE.match(text):
         return "json"
@@ -238,6 +242,8 @@ def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None)
     """Open a file; its beginning is read at most once, if the options and the name leave anything to find out."""
     head = functools.cache(lambda: read_head(file))
     if options.partitions:
+        from ._folders import PartitionedSource
+
         return PartitionedSource(file, options, layout, functools.partial(open_source, file))
     hashed: Format | None = "vw" if layout is not None and "hashed_columns" in layout else None
     kind = options.format or format_by_name(file) or hashed or format_by_content(file, head)
@@ -246,22 +252,36 @@ def open_source(file: Path, options: ReadOptions, layout: dict[str, Any] | None)
     if options.zero_based and kind != "svmlight":
         raise ValueError("open_stream: zero_based is for svmlight files.")
     if kind == "documents":
+        from ._documents import DocumentSource
+
         return DocumentSource(file)
     if kind in ("parquet", "arrow"):
+        from ._arrow_files import ArrowSource
+
         return ArrowSource(file, kind, options, layout)
     if kind == "excel":
+        from ._excel import ExcelSource
+
         return ExcelSource(file, options, layout)
     if kind in ("csv", "json"):
         refuse_binary(file.name, head())
     if kind == "json":
+        from ._json_lines import JsonFormat
+
         return TextSource(file, JsonFormat(file.name, head(), options, layout), options)
     if kind == "csv":
+        from ._csv import CsvFormat
+
         if options.delimiter is None and suffix_of(file) == ".tsv":
             options = replace(options, delimiter="\t")
         return TextSource(file, CsvFormat(file.name, head(), options, layout), options)
     _check_no_table(file, kind, options)
     if kind == "vw":
+        from ._vowpal_wabbit import VowpalWabbitFormat
+
         return TextSource(file, VowpalWabbitFormat(file.name, head(), options, layout), options)
+    from ._svmlight import SvmlightFormat
+
     from_zero = options.zero_based if layout is None else bool(layout["zero_based"])
     if from_zero is None:
         from_zero = counts_from_zero(head().text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 from ._encoding import utf16_of
@@ -36,6 +35,8 @@ def is_spreadsheet(path: Path) -> bool:
     with path.open("rb") as file:
         if file.read(len(_OLE)) == _OLE:
             return True
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())

@@ -7,11 +7,9 @@ system reports, so a file is fetched again only when it has changed. Copies are 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -175,6 +173,8 @@ def _first_line(failure: BaseException) -> str:
 
 
 def cache_key(url: str, known: dict[str, Any]) -> str:
+    import hashlib
+
     version = sorted((name, str(value)) for name, value in known.items() if _VERSION.fullmatch(name))
     return hashlib.sha256(repr((url, version)).encode()).hexdigest()[:32]
 
@@ -187,6 +187,8 @@ def _cache() -> Path:
         folder = Path(named)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+    import tempfile
+
     folder = Path(tempfile.gettempdir(), f"thresher-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     known = folder.lstat()

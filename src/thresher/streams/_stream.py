@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,7 @@ from .._gate import Rule, at_least, check_value, none
 from ._ahead import ahead
 from ._batch import Batch, Position
 from ._files import expanded, files_of, open_source, size_of
-from ._row_objects import are_rows, open_rows, peeked
 from ._source import MAX_FEATURES, Format, Header, Mark, Part, PathLike, ReadOptions, RowSource
-from ._sql import SqlSource
 
 _BATCHES_AHEAD = 2
 _BYTES_TO_NAME = 1 << 28  # of the files, that are looked through for names of hashed columns
@@ -74,6 +73,7 @@ class Stream:
         self.bytes_read = 0
         self.n_skipped = 0
         self._reading, self._order = reading, order
+        self._is_own = False
         self._block = -(-self.shuffle // self.batch_size) * self.batch_size  # whole batches
         self._sources = {0: open_source(paths[0], reading, layout) if first is None else first}
         self._sizes = [self._sources[0].n_bytes, *(size_of(path) for path in paths[1:])]
@@ -99,7 +99,14 @@ class Stream:
         width = {name: options.pop(name) for name in ("n_features",) if name in options}
         reading, order = dataclasses.replace(self._reading, **width), dataclasses.replace(self._order, **options)
         first = self._sources[0] if reading == self._reading or not self.path.exists() else None
-        return Stream(self.paths, reading, order, self._layout, first)
+        made = Stream(self.paths, reading, order, self._layout, first)
+        made._is_own = self._is_own
+        return made
+
+    def without_scipy(self) -> Stream:
+        """The same stream; its sparse rows are a csr_array no longer, but rows of the library."""
+        self._is_own = True
+        return self
 
     def first_refusal(self) -> str:
         """Read the files until a line cannot be read, and return why; empty if every line can be."""
@@ -183,7 +190,7 @@ class Stream:
         for batch, bytes_read, n_skipped in made:
             self.bytes_read, self.n_skipped = bytes_read, n_skipped
             if batch is not None:
-                yield batch
+                yield batch if self._is_own else batch.with_scipy()
 
     def _checked(self, start: Sequence[int]) -> Position:
         whole = isinstance(start, Sequence) and len(start) == 5
@@ -414,9 +421,17 @@ def open_stream(
     check_value("open_stream", "layout", layout, _LAYOUT)
     if (path is None) == (sql is None) or (sql is None and database is not None):
         raise ValueError("open_stream: either path or sql must be given, and database only with sql.")
-    path = peeked(path)
-    if sql is not None or are_rows(path):
-        rows = open_rows(path, reading, layout) if sql is None else SqlSource(sql, database, reading, layout)
+    rows: RowSource | None = None
+    if sql is not None:
+        from ._sql import SqlSource
+
+        rows = SqlSource(sql, database, reading, layout)
+    elif not isinstance(path, (str, os.PathLike)):
+        from ._row_objects import are_rows, open_rows, peeked
+
+        path = peeked(path)
+        rows = open_rows(path, reading, layout) if are_rows(path) else None
+    if rows is not None:
         return Stream([rows.path], reading, order, layout, rows)
     files, partitions = expanded(files_of(path))
     return Stream(files, dataclasses.replace(reading, partitions=partitions), order, layout)

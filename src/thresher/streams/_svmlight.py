@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .. import _core
-from .._gate import as_csr, at_least, boolean, checked, none, sparse
+from .._gate import SparseRows, as_csr, at_least, boolean, checked, none, sparse
 from .._output import writing
 from ._compression import TextBytes, compression
 from ._source import BYTE_ORDER_MARK, FLOAT, Parsed, PathLike, Text, TextFormat
@@ -46,7 +46,7 @@ class SvmlightFormat(TextFormat):
         )
         return Parsed((targets, *rows), len(targets), consumed, lines, skipped)
 
-    def join(self, pieces: Sequence[Parsed]) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+    def join(self, pieces: Sequence[Parsed]) -> tuple[SparseRows, NDArray[np.float64]]:
         targets, values, columns, starts, widths = zip(*(piece.rows for piece in pieces), strict=True)
         width = max(widths) if self.n_features is None else self.n_features
         return joined_rows(values, columns, starts, width), joined(targets)
@@ -54,16 +54,14 @@ class SvmlightFormat(TextFormat):
 
 def joined_rows(
     values: Sequence[NDArray[Any]], columns: Sequence[NDArray[Any]], starts: Sequence[NDArray[Any]], width: int
-) -> sparse.csr_array:
+) -> SparseRows:
     """Pieces of rows from a parser, which has sorted their columns, as one array."""
     ends = np.cumsum([s[-1] for s in starts])  # each piece counts its values from 0
     starts = (starts[0], *(s[1:] + end for s, end in zip(starts[1:], ends[:-1], strict=True)))
     data, indices, indptr = joined(values), joined(columns), joined(starts)
     if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy the columns to match the wider starts
         indptr = indptr.astype(indices.dtype, copy=False)
-    X = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
-    X.has_sorted_indices = X.has_canonical_format = True
-    return X
+    return SparseRows(data, indices, indptr, (len(indptr) - 1, width))
 
 
 def joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -127,7 +125,8 @@ def read_svmlight(
             raise ValueError(f"{name}, {refusal}") from None
     if piece.n_rows == 0:
         raise ValueError(f"{name}: the file has no rows.")
-    return text_format.join([piece])
+    X, y = text_format.join([piece])
+    return X.tocsr(), y
 
 
 def _whole_text(path: Path) -> AbstractContextManager[Any]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._gate import SparseRows
 from .._gate import Text as TextColumn
-from .._gate import sparse
 from ._source import BYTE_ORDER_MARK, Head, NamingFormat, Parsed, ReadOptions, Text, TextFormat
 from ._svmlight import joined, joined_rows
 
@@ -57,7 +57,7 @@ class VowpalWabbitFormat(TextFormat):
         )
         return Parsed(tuple(rows), len(rows[0]), consumed, lines, skipped)
 
-    def join(self, pieces: Sequence[Parsed]) -> tuple[sparse.csr_array, NDArray[np.float64] | None]:
+    def join(self, pieces: Sequence[Parsed]) -> tuple[SparseRows, NDArray[np.float64] | None]:
         targets, _, values, columns, starts = zip(*(piece.rows for piece in pieces), strict=True)
         X = joined_rows(values, columns, starts, self.n_features)
         return X, joined(targets) if self._has_targets else None

@@ -84,7 +84,7 @@ class Columns:
         elif sparse.issparse(X):
             used = np.bincount(X.indices, minlength=X.shape[1])
             some = np.sort(np.argsort(-used, kind="stable")[:_MOST_SPARSE])
-            names, self._numbers = [names[j] for j in some], X.tocsc()[:, some]
+            names, self._numbers = [names[j] for j in some], _dense_columns(X, some)
         else:
             self._numbers = X
         self.number_names = names
@@ -104,6 +104,18 @@ class Columns:
         for names, block in self.blocks():
             found |= zip(names, number_figures(block), strict=True)
         return found | {name: word_figures(codes, self.texts[name]) for name, codes in self.words.items()}
+
+
+def _dense_columns(X: Any, some: NDArray[np.intp]) -> Any:
+    """Columns of CSR rows: an array, if it is looked at in one piece, or else a csc_array."""
+    if X.shape[0] * len(some) > _CELLS:
+        return X.tocsc()[:, some]
+    place = np.full(X.shape[1], -1)
+    place[some] = np.arange(len(some))
+    rows, columns = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), place[X.indices]
+    dense = np.zeros((X.shape[0], len(some)), dtype=X.dtype)
+    np.add.at(dense, (rows[columns >= 0], columns[columns >= 0]), X.data[columns >= 0])
+    return dense
 
 
 def number_figures(values: NDArray[np.float64]) -> list[ColumnFigures]:

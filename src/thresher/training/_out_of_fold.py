@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._estimators import clone, task_of
+from .._gate import distinct
 from ._predictions import (
     is_known_label,
     is_no_class,
@@ -59,7 +60,7 @@ def predict_in_folds(
     if y is None:
         return None
     labelled = ~is_no_class(model, y, "unlabelled_label")
-    classes = np.unique(y[labelled]) if task_of(model) == "classification" else None
+    classes = distinct(y[labelled]) if task_of(model) == "classification" else None
     answers = []
     seen = np.zeros(len(y), dtype=bool)
     complete = True  # unless a class is so rare that a fold lacks it: then scores do not fit together

@@ -166,7 +166,7 @@ def _target_warnings(rows: LabelledRows) -> Iterator[DataWarning]:
     known = rows.target[~np.isnan(rows.target)]
     if len(known) < _FEW_ROWS:
         return
-    if len(np.unique(known)) == 1:
+    if len(known) and (known == known[0]).all():
         yield DataWarning("one_class", "The target is the same in all rows looked at; there is nothing to learn")
         return
     steps = np.diff(known)

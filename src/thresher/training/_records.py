@@ -105,7 +105,7 @@ def _stacked(parts: Sequence[Any]) -> Any:
         return Table.concat(parts)
     if sparse.issparse(first):
         width = max(X.shape[1] for X in parts)
-        return sparse.csr_array(sparse.vstack([widened(X, width) for X in parts], format="csr"))
+        return sparse.csr_array(sparse.vstack([widened(X, width).tocsr() for X in parts], format="csr"))
     library = type(first).__module__.partition(".")[0]
     if library in ("pandas", "polars"):
         return importlib.import_module(library).concat(parts)
