@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "bind.hpp"
+#include "bind_arrays.hpp"
 #include "box_ascent.hpp"
 #include "columns.hpp"
 #include "group_ascent.hpp"
@@ -12,16 +13,82 @@ namespace {
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ReadMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+void require_columns(const Rows& rows, const In<index_t>& columns) {
+  bool inside = true;
+  for (std::size_t k = 0; k < columns.shape(0); ++k) inside &= columns.data()[k] >= 0 && columns.data()[k] <= rows.n_features;
+  require(inside, "columns must be those of the rows, or the constant");
+}
+
 void take(const Rows& rows, double bias, In<index_t> columns, Matrix out) {
   rows.check();
   const auto n = static_cast<index_t>(columns.shape(0));
   require(static_cast<index_t>(out.shape(0)) == rows.n_rows && static_cast<index_t>(out.shape(1)) == n,
           "out must have a place for every row and column");
-  bool inside = true;
-  for (index_t k = 0; k < n; ++k) inside &= columns.data()[k] >= 0 && columns.data()[k] <= rows.n_features;
-  require(inside, "columns must be those of the rows, or the constant");
+  require_columns(rows, columns);
   nb::gil_scoped_release nogil;
   std::visit([&](const auto& x) { take_columns(x, bias, columns.data(), n, out.data()); }, rows.any);
+}
+
+/// Some columns of sparse rows, as sparse rows; dense ones are refused.
+struct Taken {
+  double bias;
+  const In<index_t>& columns;
+
+  template <class Value>
+  Rows operator()(const DenseRows<Value>&) const {
+    throw std::invalid_argument("only sparse rows have columns that are taken as sparse rows");
+  }
+  template <class Value, class Column>
+  Rows operator()(const CsrRows<Value, Column>& rows) const {
+    const auto n = static_cast<index_t>(columns.shape(0));
+    Growing<double> values;
+    Growing<column_t> places;
+    Growing<index_t> starts;
+    {
+      nb::gil_scoped_release nogil;
+      starts.push(0);
+      each_taken(rows, bias, columns.data(), n, [&, last = index_t{0}](index_t i, index_t k, double value) mutable {
+        for (; last < i; ++last) starts.push(static_cast<index_t>(values.size()));
+        values.push(value);
+        places.push(static_cast<column_t>(k));
+      });
+      while (static_cast<index_t>(starts.size()) <= rows.n_rows) starts.push(static_cast<index_t>(values.size()));
+    }
+    const nb::object kept[] = {array(values), array(places), array(starts)};
+    const CsrRows<double, column_t> taken{nb::cast<In<double>>(kept[0]).data(), nb::cast<In<column_t>>(kept[1]).data(),
+                                          nb::cast<In<index_t>>(kept[2]).data(), rows.n_rows, n};
+    return {taken, {}, rows.n_rows, n, kept[0], kept[1], kept[2]};
+  }
+};
+
+Rows take_sparse(const Rows& rows, double bias, In<index_t> columns) {
+  rows.check();
+  require_columns(rows, columns);
+  return std::visit(Taken{bias, columns}, rows.any);
+}
+
+/// Products of the columns of sparse rows; dense ones are refused.
+struct Products {
+  const double* weight;
+  double* out;
+
+  template <class Value>
+  void operator()(const DenseRows<Value>&) const {
+    throw std::invalid_argument("products of the columns of dense rows are left to BLAS");
+  }
+  template <class Value, class Column>
+  void operator()(const CsrRows<Value, Column>& rows) const {
+    nb::gil_scoped_release nogil;
+    add_products(rows, weight, out);
+  }
+};
+
+void products(const Rows& rows, In<double> weight, Matrix out) {
+  rows.check();
+  const auto n = static_cast<std::size_t>(rows.n_features);
+  require(static_cast<index_t>(weight.shape(0)) == rows.n_rows, "there must be a weight for every row");
+  require(out.shape(0) == n && out.shape(1) == n, "out must have a place for every pair of columns");
+  std::visit(Products{weight.data(), out.data()}, rows.any);
 }
 
 void add(const Rows& rows, In<double> a, In<double> b, Out<double> first, Out<double> second) {
@@ -110,6 +177,10 @@ index_t best(In<double> scores, In<bool> left, Out<index_t> out) {
 void bind_batches(nb::module_& m) {
   m.def("take_columns", &take, nb::arg("rows"), nb::arg("bias"), nb::arg("columns").noconvert(), nb::arg("out").noconvert(),
         "Dense values of some columns, written to `out`, which holds zeros; column n_features is the constant.");
+  m.def("take_sparse", &take_sparse, nb::arg("rows"), nb::arg("bias"), nb::arg("columns").noconvert(),
+        "Some columns of sparse rows, as sparse rows; column n_features is the constant.");
+  m.def("add_products", &products, nb::arg("rows"), nb::arg("weight"), nb::arg("out").noconvert(),
+        "out += X' diag(weight) X, of sparse rows X.");
   m.def("add_columns", &add, nb::arg("rows"), nb::arg("a"), nb::arg("b"), nb::arg("first").noconvert(),
         nb::arg("second").noconvert(), "first += X' a and second += (X * X)' b.");
   m.def("by_columns", &turn, nb::arg("rows"), nb::arg("starts").noconvert(), nb::arg("row_of").noconvert(),

@@ -58,6 +58,34 @@ void take_columns(const CsrRows<Value, Column>& rows, double bias, const index_t
   }
 }
 
+/// The values of the chosen columns that sparse rows store, row by row, each with the place of its column; the constant's come first.
+template <class Value, class Column, class Write>
+void each_taken(const CsrRows<Value, Column>& rows, double bias, const index_t* columns, index_t n, Write write) {
+  const Places places(columns, n);
+  const index_t constant = places.of(rows.n_features);
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    if (constant >= 0 && bias != 0) write(i, constant, bias);
+    rows.row(i, 0).each([&](index_t j, double xj) {
+      const index_t k = places.of(j);
+      if (k >= 0) write(i, k, xj);
+    });
+  }
+}
+
+/// out += sum_i weight_i x_i x_i', for all pairs of columns.
+template <class Value, class Column>
+void add_products(const CsrRows<Value, Column>& rows, const double* weight, double* out) {
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    if (weight[i] == 0) continue;
+    const auto x = rows.row(i, 0);
+    x.each([&](index_t j, double xj) {
+      double* const row = out + j * rows.n_features;
+      const double share = weight[i] * xj;
+      x.each([&](index_t k, double xk) { row[k] += share * xk; });
+    });
+  }
+}
+
 /// first_j += sum_i a_i x_ij and second_j += sum_i b_i x_ij^2, over the features without the constant.
 template <class AllRows>
 void add_columns(const AllRows& rows, const double* a, const double* b, double* first, double* second) {
