@@ -139,30 +139,74 @@ double ascend(ReadMatrix X, In<double> y, In<double> cost, bool squared, Out<dou
   return ascent.pass(DenseRows<double>{X.data(), n, m});
 }
 
-nb::tuple group_ascend(ReadMatrix X, In<index_t> ends, index_t free, In<double> y, In<double> cost, double C, double sigma,
-                       double ridge, const std::string& step, In<double> w0, Out<double> a, Out<double> z, Out<double> w) {
-  const auto n = static_cast<index_t>(X.shape(0)), m = static_cast<index_t>(X.shape(1));
+void add_group(GroupRows& rows, ReadMatrix X, In<index_t> places) {
+  const auto n = static_cast<index_t>(X.shape(0));
+  bool rising = static_cast<index_t>(places.shape(0)) == n;
+  for (index_t i = 0; i < n && rising; ++i)
+    rising = places.data()[i] > (i ? places.data()[i - 1] : -1) && places.data()[i] < rows.n_rows;
+  require(rising, "there must be a row for all values of a group, and they must rise");
+  rows.add(X.data(), places.data(), n, static_cast<index_t>(X.shape(1)));
+}
+
+nb::tuple group_ascend(const GroupRows& rows, In<double> y, In<double> cost, double C, double sigma, double ridge,
+                       const std::string& step, In<double> w0, Out<double> a, Out<double> z, Out<double> w) {
   for (const std::size_t length : {y.shape(0), cost.shape(0), a.shape(0)})
-    require(static_cast<index_t>(length) == n, "there must be a target, a cost and a dual variable for every row");
+    require(static_cast<index_t>(length) == rows.n_rows, "there must be a target, a cost and a dual variable for every row");
   for (const std::size_t length : {w0.shape(0), z.shape(0), w.shape(0)})
-    require(static_cast<index_t>(length) == m, "there must be a weight for every column");
-  const auto n_groups = static_cast<index_t>(ends.shape(0));
-  bool ordered = free >= 0 && free <= m;
-  for (index_t k = 0; k < n_groups; ++k) ordered &= ends.data()[k] >= (k ? ends.data()[k - 1] : free) && ends.data()[k] <= m;
-  require(ordered, "groups must be columns, one after the other");
+    require(static_cast<index_t>(length) >= rows.width(), "there must be a weight for every column");
   require(C > 0 && sigma > 0 && ridge >= 0, "C and sigma must be above 0");
   using Step = GroupAscent::Step;
   const Step rule = step == "exact" ? Step::exact : step == "safe" ? Step::safe : Step::corrected;
-  GroupAscent ascent{y.data(), cost.data(), w0.data(), a.data(), z.data(), w.data(),   C,
-                     sigma,    ridge,       rule,      free,     n_groups, ends.data()};
+  GroupAscent ascent{rows, y.data(), cost.data(), w0.data(), a.data(), z.data(), w.data(), C, sigma, ridge, rule};
   double largest = 0;
   Two values;
   {
     nb::gil_scoped_release nogil;
-    largest = ascent.pass(X.data(), n, m);
-    values = ascent.values(X.data(), n, m);
+    largest = ascent.pass();
+    values = ascent.values();
   }
   return nb::make_tuple(largest, values.first(), values.second());
+}
+
+/// The best columns of sparse rows; dense ones are refused.
+struct BestSummed {
+  In<index_t> ids;
+  In<double> share, precision, mean;
+  In<bool> left;
+  Out<index_t> out;
+
+  template <class Value>
+  index_t operator()(const DenseRows<Value>&) const {
+    throw std::invalid_argument("the columns of dense rows are summed by BLAS");
+  }
+  template <class Value, class Column>
+  index_t operator()(const CsrRows<Value, Column>& rows) const {
+    nb::gil_scoped_release nogil;
+    std::vector<double> sums(static_cast<std::size_t>(rows.n_features), 0.0), scores(ids.shape(0));
+    for (index_t i = 0; i < rows.n_rows; ++i) {
+      rows.prefetch(i + 1 < rows.n_rows ? i + 1 : i);
+      if (share.data()[i] == 0) continue;
+      rows.row(i, 0).each([&, a = share.data()[i]](index_t j, double xj) { sums[j] += a * xj; });
+    }
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+      const double s = sums[ids.data()[k]];
+      scores[k] = s * (s / precision.data()[k] + 2.0 * mean.data()[k]);
+    }
+    return best_columns(scores.data(), left.data(), static_cast<index_t>(scores.size()), static_cast<index_t>(out.shape(0)),
+                        out.data());
+  }
+};
+
+index_t best_summed(const Rows& rows, In<index_t> ids, In<double> share, In<double> precision, In<double> mean, In<bool> left,
+             Out<index_t> out) {
+  rows.check();
+  for (const std::size_t n : {precision.shape(0), mean.shape(0), left.shape(0)})
+    require(n == ids.shape(0), "every column must have a precision and a mean, and be left or not");
+  require(static_cast<index_t>(share.shape(0)) == rows.n_rows, "there must be a coefficient for every row");
+  bool inside = true;
+  for (std::size_t k = 0; k < ids.shape(0); ++k) inside &= ids.data()[k] >= 0 && ids.data()[k] < rows.n_features;
+  require(inside, "columns must be those of the rows");
+  return std::visit(BestSummed{ids, share, precision, mean, left, out}, rows.any);
 }
 
 index_t best(In<double> scores, In<bool> left, Out<index_t> out) {
@@ -188,11 +232,21 @@ void bind_batches(nb::module_& m) {
         "The values of sparse rows column by column, and the sums of their squares; `starts` and `squares` hold zeros.");
   m.def("ascend", &ascend, nb::arg("X").noconvert(), nb::arg("y"), nb::arg("cost"), nb::arg("squared"), nb::arg("a").noconvert(),
         nb::arg("w").noconvert(), "One pass of dual coordinate ascent; the largest change of w that one row made.");
-  m.def("group_ascend", &group_ascend, nb::arg("X").noconvert(), nb::arg("ends"), nb::arg("free"), nb::arg("y"), nb::arg("cost"),
-        nb::arg("C"), nb::arg("sigma"), nb::arg("ridge"), nb::arg("step"), nb::arg("w0"), nb::arg("a").noconvert(),
-        nb::arg("z").noconvert(), nb::arg("w").noconvert(),
+  nb::class_<GroupRows>(m, "GroupRows", "The rows of a batch over groups of chosen columns.")
+      .def("__init__",
+           [](GroupRows* self, ReadMatrix fixed) {
+    new (self) GroupRows(fixed.data(), static_cast<index_t>(fixed.shape(0)), static_cast<index_t>(fixed.shape(1)));
+  }, nb::arg("fixed").noconvert(), "Rows with values in columns outside the groups.")
+      .def("add", &add_group, nb::arg("X").noconvert(), nb::arg("rows").noconvert(),
+           "One more group: its values in these rows; in the others it has none.");
+  m.def("group_ascend", &group_ascend, nb::arg("rows"), nb::arg("y"), nb::arg("cost"), nb::arg("C"), nb::arg("sigma"),
+        nb::arg("ridge"), nb::arg("step"), nb::arg("w0"), nb::arg("a").noconvert(), nb::arg("z").noconvert(),
+        nb::arg("w").noconvert(),
         "One pass of dual coordinate ascent over groups of columns; the largest change of z that one row made, the objective and "
         "that of the dual.");
+  m.def("best_summed", &best_summed, nb::arg("rows"), nb::arg("ids").noconvert(), nb::arg("share"), nb::arg("precision"), nb::arg("mean"),
+        nb::arg("left"), nb::arg("out").noconvert(),
+        "Write the best of these columns to `out`, by s (s / precision + 2 mean) with s = X' share; how many there are.");
   m.def("best_columns", &best, nb::arg("scores"), nb::arg("left"), nb::arg("out").noconvert(),
         "Write the columns with the largest scores of those that are left to `out`, the largest first; how many there are.");
 }

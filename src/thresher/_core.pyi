@@ -128,10 +128,13 @@ def by_columns(rows: Rows, starts: Longs, row_of: Ints, values: Floats, squares:
 def ascend(X: Floats, y: Floats, cost: Floats, squared: bool, a: Floats, w: Floats) -> float: ...
 def best_outside(a: Floats, b: Floats, s: float, c: float, pool: Longs, out: Longs) -> int: ...
 def condition(mean: Floats, covariance: Floats, n_first: int, keep: int) -> None: ...
+
+class GroupRows:
+    def __init__(self, fixed: Floats) -> None: ...
+    def add(self, X: Floats, rows: Longs) -> None: ...
+
 def group_ascend(
-    X: Floats,
-    ends: Longs,
-    free: int,
+    rows: GroupRows,
     y: Floats,
     cost: Floats,
     C: float,
@@ -143,6 +146,15 @@ def group_ascend(
     z: Floats,
     w: Floats,
 ) -> tuple[float, float, float]: ...
+def best_summed(
+    rows: Rows,
+    ids: Longs,
+    share: Floats,
+    precision: Floats,
+    mean: Floats,
+    left: NDArray[np.bool_],
+    out: Longs,
+) -> int: ...
 def best_columns(scores: Floats, left: NDArray[np.bool_], out: Longs) -> int: ...
 def count_scores(
     scores: Floats,

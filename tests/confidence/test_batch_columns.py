@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from thresher._core import Rows, by_columns
+from thresher._core import Rows, add_products, best_summed, by_columns, take_sparse
+from thresher.confidence._chosen_columns import ChosenColumns
 from thresher.confidence._group_search import BatchColumns, best_columns
 
 
@@ -26,10 +27,57 @@ def test_columns_are_those_of_the_rows(n_features, dtype, index):
     columns = BatchColumns.of(rows)
     assert_array_equal(columns.ids, np.unique(rows.columns))
     assert_array_equal(columns.matrix.toarray(), X[:, columns.ids])
-    assert_array_equal(columns.transposed.toarray(), X[:, columns.ids].T)
     assert_allclose(columns.squares, (X[:, columns.ids] ** 2).sum(axis=0), rtol=1e-14)
     places = np.array([len(columns.ids) - 1, 0, 3])
-    assert_array_equal(columns.take(places), X[:, columns.ids[places]])
+    some = X[:, columns.ids[places]]
+    there, taken = columns.take(places)
+    assert_array_equal(taken, some[there])
+    assert not np.delete(some, there, axis=0).any()
+    for constant in (0.0, 0.5):
+        chosen = columns.chosen(places, constant)
+        whole = np.hstack([np.full((30, 1), constant), some])[:, int(not constant) :]
+        assert_array_equal(chosen.X.toarray(), whole)
+        assert_allclose(chosen.gram(np.arange(30.0)), (whole.T * np.arange(30.0)) @ whole, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_features", [50, 100_000])
+def test_the_best_by_sums_are_those_of_the_scores(n_features):
+    X, rows = some_rows(n_features)
+    rng, columns = np.random.default_rng(1), BatchColumns.of(rows)
+    n = len(columns.ids)
+    share, mean, precision = rng.normal(size=30) * (rng.random(30) < 0.7), rng.normal(size=n), 1 + rng.random(n)
+    left, s = rng.random(n) < 0.8, X[:, columns.ids].T @ share
+    given, places = (columns.names, share, precision, mean, left), np.empty(5, np.int64)
+    assert best_summed(columns.rows, *given, places) == 5
+    assert_array_equal(places, best_columns(s * (s / precision + 2 * mean), left, 5))
+    with pytest.raises(ValueError, match="dense rows"):
+        best_summed(Rows.dense(np.ones((30, n_features))), *given, places)
+    for bad in (columns.names - n_features, columns.names + n_features):
+        with pytest.raises(ValueError, match="columns must be those of the rows"):
+            best_summed(columns.rows, bad, *given[1:], places)
+    with pytest.raises(ValueError, match="a coefficient for every row"):
+        best_summed(columns.rows, columns.names, share[:-1], *given[2:], places)
+
+
+def test_columns_that_are_taken_stay_sparse():
+    X, rows = some_rows(50)
+    chosen = ChosenColumns.of(rows, 0.3, np.array([7, 50, 0, 49]))
+    whole = np.hstack([X, np.full((30, 1), 0.3)])[:, [7, 50, 0, 49]]
+    assert_array_equal(chosen.X.toarray(), whole)
+    share = np.arange(30.0) % 3
+    assert_allclose(chosen.gram(share), (whole.T * share) @ whole, rtol=1e-12, atol=1e-14)
+    dense = ChosenColumns.of(Rows.dense(X), 0.3, np.array([7, 50, 0, 49]))
+    assert_allclose(dense.gram(share), chosen.gram(share), rtol=1e-12, atol=1e-14)
+    with pytest.raises(ValueError, match="columns must be those of the rows"):
+        take_sparse(rows, 0.3, np.array([51]))
+    with pytest.raises(ValueError, match="only sparse rows"):
+        take_sparse(Rows.dense(X), 0.3, np.array([1]))
+    with pytest.raises(ValueError, match="a place for every pair"):
+        add_products(chosen.rows, share, np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="a weight for every row"):
+        add_products(chosen.rows, share[1:], np.zeros((4, 4)))
+    with pytest.raises(ValueError, match="left to BLAS"):
+        add_products(Rows.dense(X), share, np.zeros((50, 50)))
 
 
 def test_only_sparse_rows_with_room_for_all_are_turned():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._core import Rows, add_products, take_sparse
 from .._engine import matrix_of
 from .._estimators import Ids, take
-from .._gate import Array
+from .._gate import Array, linalg
 
 
 class ChosenColumns(NamedTuple):
@@ -29,6 +29,11 @@ class ChosenColumns(NamedTuple):
         some = take_sparse(rows, constant, np.ascontiguousarray(ids, dtype=np.int64))
         return cls(matrix_of(some), some)
 
+    @classmethod
+    def sparse(cls, X: Any) -> Self:
+        """Those of a csr_array."""
+        return cls(X, Rows.csr(X.data, X.indices, X.indptr.astype(np.int64), X.shape[1], False))
+
     def scores(self, weights: Array) -> Array:
         return np.asarray(self.X @ weights)
 
@@ -46,6 +51,17 @@ class ChosenColumns(NamedTuple):
         add_products(self.rows, share, out)
         return out
 
+    def whitened(self, root: Array, some: slice) -> Array:
+        """L^-1 x of some rows."""
+        if self.rows is None:
+            return whitened(root, self.X[some])
+        return np.asarray(self.X[some] @ np.ascontiguousarray(linalg.lapack.dtrtri(root, lower=1)[0].T))
+
     def is_felt(self) -> NDArray[np.bool_]:
         """Whether a row has any value: one without has no say in the weights."""
         return np.asarray((self.X != 0).sum(axis=1) > 0)
+
+
+def whitened(root: Array, X: Array) -> Array:
+    """L^-1 x of every row, by LAPACK itself: SciPy takes longer to look at a few columns than to solve them."""
+    return np.ascontiguousarray(linalg.lapack.dtrtrs(root, X.T, lower=1)[0].T)
