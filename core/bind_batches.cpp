@@ -4,7 +4,7 @@
 #include "bind.hpp"
 #include "bind_arrays.hpp"
 #include "box_ascent.hpp"
-#include "columns.hpp"
+#include "column_search.hpp"
 #include "group_ascent.hpp"
 
 namespace thresher {
@@ -101,32 +101,63 @@ void add(const Rows& rows, In<double> a, In<double> b, Out<double> first, Out<do
   std::visit([&](const auto& x) { add_columns(x, a.data(), b.data(), first.data(), second.data()); }, rows.any);
 }
 
-/// Sparse rows column by column; dense ones are refused.
-struct Turned {
-  Out<index_t> starts;
-  Out<std::int32_t> row_of;
-  Out<double> values, squares;
+/// The columns of sparse rows that have values.
+struct Columns {
+  ColumnStore store;
+  nb::object ids, starts, row_of, values, squares;  // keep the memory alive
+};
 
+struct Turned {
   template <class Value>
-  void operator()(const DenseRows<Value>&) const {
-    require(false, "only sparse rows are turned to columns");
+  Columns operator()(const DenseRows<Value>&) const {
+    throw std::invalid_argument("only sparse rows are turned to columns");
   }
   template <class Value, class Column>
-  void operator()(const CsrRows<Value, Column>& rows) const {
+  Columns operator()(const CsrRows<Value, Column>& rows) const {
     const auto n = static_cast<std::size_t>(rows.n_values());
-    require(row_of.shape(0) == n && values.shape(0) == n, "there must be a place for every value");
-    nb::gil_scoped_release nogil;
-    by_columns(rows, starts.data(), row_of.data(), values.data(), squares.data());
+    Growing<index_t> ids, starts;
+    Growing<std::int32_t> row_of;
+    Growing<double> values, squares;
+    {
+      nb::gil_scoped_release nogil;
+      std::vector<index_t> ends(static_cast<std::size_t>(rows.n_features) + 1, 0);
+      row_of.expect(n);
+      values.expect(n);
+      std::vector<double> sums(static_cast<std::size_t>(rows.n_features), 0.0);
+      by_columns(rows, ends.data(), row_of.room(n), values.room(n), sums.data());
+      row_of.commit(n);
+      values.commit(n);
+      starts.push(0);
+      for (index_t j = 0; j < rows.n_features; ++j) {
+        if (ends[j + 1] == ends[j]) continue;
+        ids.push(j);
+        starts.push(ends[j + 1]);
+        squares.push(sums[j]);
+      }
+    }
+    Columns turned{{rows.n_rows, static_cast<index_t>(ids.size()), starts.data(), row_of.data(), values.data(), squares.data()},
+                   {},
+                   {},
+                   {},
+                   {},
+                   {}};
+    turned.ids = array(ids);
+    turned.starts = array(starts);
+    turned.row_of = array(row_of);
+    turned.values = array(values);
+    turned.squares = array(squares);
+    turned.store.starts = nb::cast<In<index_t>>(turned.starts).data();
+    turned.store.row_of = nb::cast<In<std::int32_t>>(turned.row_of).data();
+    turned.store.values = nb::cast<In<double>>(turned.values).data();
+    turned.store.squares = nb::cast<In<double>>(turned.squares).data();
+    return turned;
   }
 };
 
-void turn(const Rows& rows, Out<index_t> starts, Out<std::int32_t> row_of, Out<double> values, Out<double> squares) {
+Columns turn(const Rows& rows) {
   rows.check();
   require(rows.n_rows <= std::numeric_limits<std::int32_t>::max(), "there are too many rows for one batch");
-  require(static_cast<index_t>(starts.shape(0)) == rows.n_features + 1 &&
-              static_cast<index_t>(squares.shape(0)) == rows.n_features,
-          "there must be a place for every column");
-  std::visit(Turned{starts, row_of, values, squares}, rows.any);
+  return std::visit(Turned{}, rows.any);
 }
 
 double ascend(ReadMatrix X, In<double> y, In<double> cost, bool squared, Out<double> a, Out<double> w) {
@@ -168,45 +199,11 @@ nb::tuple group_ascend(const GroupRows& rows, In<double> y, In<double> cost, dou
   return nb::make_tuple(largest, values.first(), values.second());
 }
 
-/// The best columns of sparse rows; dense ones are refused.
-struct BestSummed {
-  In<index_t> ids;
-  In<double> share, precision, mean;
-  In<bool> left;
-  Out<index_t> out;
-
-  template <class Value>
-  index_t operator()(const DenseRows<Value>&) const {
-    throw std::invalid_argument("the columns of dense rows are summed by BLAS");
-  }
-  template <class Value, class Column>
-  index_t operator()(const CsrRows<Value, Column>& rows) const {
-    nb::gil_scoped_release nogil;
-    std::vector<double> sums(static_cast<std::size_t>(rows.n_features), 0.0), scores(ids.shape(0));
-    for (index_t i = 0; i < rows.n_rows; ++i) {
-      rows.prefetch(i + 1 < rows.n_rows ? i + 1 : i);
-      if (share.data()[i] == 0) continue;
-      rows.row(i, 0).each([&, a = share.data()[i]](index_t j, double xj) { sums[j] += a * xj; });
-    }
-    for (std::size_t k = 0; k < scores.size(); ++k) {
-      const double s = sums[ids.data()[k]];
-      scores[k] = s * (s / precision.data()[k] + 2.0 * mean.data()[k]);
-    }
-    return best_columns(scores.data(), left.data(), static_cast<index_t>(scores.size()), static_cast<index_t>(out.shape(0)),
-                        out.data());
-  }
-};
-
-index_t best_summed(const Rows& rows, In<index_t> ids, In<double> share, In<double> precision, In<double> mean, In<bool> left,
-             Out<index_t> out) {
-  rows.check();
-  for (const std::size_t n : {precision.shape(0), mean.shape(0), left.shape(0)})
-    require(n == ids.shape(0), "every column must have a precision and a mean, and be left or not");
-  require(static_cast<index_t>(share.shape(0)) == rows.n_rows, "there must be a coefficient for every row");
-  bool inside = true;
-  for (std::size_t k = 0; k < ids.shape(0); ++k) inside &= ids.data()[k] >= 0 && ids.data()[k] < rows.n_features;
-  require(inside, "columns must be those of the rows");
-  return std::visit(BestSummed{ids, share, precision, mean, left, out}, rows.any);
+index_t search(ColumnSearch& search, In<double> share, In<bool> left, Out<index_t> out) {
+  require(static_cast<index_t>(share.shape(0)) == search.n_rows(), "there must be a coefficient for every row");
+  require(static_cast<index_t>(left.shape(0)) == search.n_columns(), "every column must be left or not");
+  nb::gil_scoped_release nogil;
+  return search.best(share.data(), left.data(), static_cast<index_t>(out.shape(0)), out.data());
 }
 
 index_t best(In<double> scores, In<bool> left, Out<index_t> out) {
@@ -227,9 +224,6 @@ void bind_batches(nb::module_& m) {
         "out += X' diag(weight) X, of sparse rows X.");
   m.def("add_columns", &add, nb::arg("rows"), nb::arg("a"), nb::arg("b"), nb::arg("first").noconvert(),
         nb::arg("second").noconvert(), "first += X' a and second += (X * X)' b.");
-  m.def("by_columns", &turn, nb::arg("rows"), nb::arg("starts").noconvert(), nb::arg("row_of").noconvert(),
-        nb::arg("values").noconvert(), nb::arg("squares").noconvert(),
-        "The values of sparse rows column by column, and the sums of their squares; `starts` and `squares` hold zeros.");
   m.def("ascend", &ascend, nb::arg("X").noconvert(), nb::arg("y"), nb::arg("cost"), nb::arg("squared"), nb::arg("a").noconvert(),
         nb::arg("w").noconvert(), "One pass of dual coordinate ascent; the largest change of w that one row made.");
   nb::class_<GroupRows>(m, "GroupRows", "The rows of a batch over groups of chosen columns.")
@@ -244,9 +238,22 @@ void bind_batches(nb::module_& m) {
         nb::arg("w").noconvert(),
         "One pass of dual coordinate ascent over groups of columns; the largest change of z that one row made, the objective and "
         "that of the dual.");
-  m.def("best_summed", &best_summed, nb::arg("rows"), nb::arg("ids").noconvert(), nb::arg("share"), nb::arg("precision"), nb::arg("mean"),
-        nb::arg("left"), nb::arg("out").noconvert(),
-        "Write the best of these columns to `out`, by s (s / precision + 2 mean) with s = X' share; how many there are.");
+  nb::class_<Columns>(m, "Columns", "The values of sparse rows column by column, without columns that have none.")
+      .def_static("of", &turn, nb::arg("rows"))
+      .def_ro("ids", &Columns::ids, "The column of the rows that each of them is.")
+      .def_ro("starts", &Columns::starts, "Where each column begins among the values.")
+      .def_ro("row_of", &Columns::row_of, "The row of every value.")
+      .def_ro("values", &Columns::values)
+      .def_ro("squares", &Columns::squares, "The sum of the squares of each column.");
+  nb::class_<ColumnSearch>(m, "ColumnSearch", "Finds the best columns by s (s / precision + 2 mean), with s = X' share.")
+      .def("__init__",
+           [](ColumnSearch* self, const Columns& columns, In<double> precision, In<double> mean) {
+    for (const std::size_t n : {precision.shape(0), mean.shape(0)})
+      require(static_cast<index_t>(n) == columns.store.n_columns, "every column must have a precision and a mean");
+    new (self) ColumnSearch(columns.store, precision.data(), mean.data());
+  }, nb::arg("columns"), nb::arg("precision"), nb::arg("mean"), nb::keep_alive<1, 2>())
+      .def("best", &search, nb::arg("share"), nb::arg("left"), nb::arg("out").noconvert(),
+           "Write the best columns of those that are left to `out`, the largest first; how many there are.");
   m.def("best_columns", &best, nb::arg("scores"), nb::arg("left"), nb::arg("out").noconvert(),
         "Write the columns with the largest scores of those that are left to `out`, the largest first; how many there are.");
 }

@@ -110,13 +110,19 @@ void by_columns(const CsrRows<Value, Column>& rows, index_t* starts, std::int32_
     ends[j] = total;
     total += n;
   }
-  for (index_t i = 0; i < rows.n_rows; ++i)
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    if (i + 1 < rows.n_rows)
+      rows.row(i + 1, 0).each([&](index_t j, double) {
+        prefetch_line(row_of + ends[j]);
+        prefetch_line(values + ends[j]);
+      });
     rows.row(i, 0).each([&](index_t j, double xj) {
       const index_t at = ends[j]++;
       row_of[at] = static_cast<std::int32_t>(i);
       values[at] = xj;
       squares[j] += xj * xj;
     });
+  }
 }
 
 /// The n columns with the largest scores of those that are left, the largest first; of equal ones the first, and none without a

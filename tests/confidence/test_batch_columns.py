@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from thresher._core import Rows, add_products, best_summed, by_columns, take_sparse
+from thresher._core import Columns, ColumnSearch, Rows, add_products, take_sparse
 from thresher.confidence._chosen_columns import ChosenColumns
 from thresher.confidence._group_search import BatchColumns, best_columns
 
@@ -41,22 +41,37 @@ def test_columns_are_those_of_the_rows(n_features, dtype, index):
 
 
 @pytest.mark.parametrize("n_features", [50, 100_000])
-def test_the_best_by_sums_are_those_of_the_scores(n_features):
+@pytest.mark.parametrize("change", [0.0, 1e-3, 0.3])
+def test_a_search_that_remembers_sums_finds_what_all_sums_find(n_features, change):
+    """Coefficients that change a little from question to question, and one that is not a number in the end."""
     X, rows = some_rows(n_features)
     rng, columns = np.random.default_rng(1), BatchColumns.of(rows)
     n = len(columns.ids)
-    share, mean, precision = rng.normal(size=30) * (rng.random(30) < 0.7), rng.normal(size=n), 1 + rng.random(n)
-    left, s = rng.random(n) < 0.8, X[:, columns.ids].T @ share
-    given, places = (columns.names, share, precision, mean, left), np.empty(5, np.int64)
-    assert best_summed(columns.rows, *given, places) == 5
-    assert_array_equal(places, best_columns(s * (s / precision + 2 * mean), left, 5))
-    with pytest.raises(ValueError, match="dense rows"):
-        best_summed(Rows.dense(np.ones((30, n_features))), *given, places)
-    for bad in (columns.names - n_features, columns.names + n_features):
-        with pytest.raises(ValueError, match="columns must be those of the rows"):
-            best_summed(columns.rows, bad, *given[1:], places)
+    share, mean, precision = rng.normal(size=30) * (rng.random(30) < 0.7), 0.1 * rng.normal(size=n), 1 + rng.random(n)
+    left, places = rng.random(n) < 0.9, np.empty(5, np.int64)
+    search = ColumnSearch(columns.stored, precision, mean)
+    for _ in range(6):
+        s = X[:, columns.ids].T @ share
+        assert search.best(share, left, places) == 5
+        assert_array_equal(places, best_columns(s * (s / precision + 2 * mean), left, 5))
+        left[places] = False
+        share = share + change * rng.normal(size=30)
+    share[3] = np.nan
+    found = places[: search.best(share, left, places)]
+    assert len(found)
+    assert not np.isin(columns.ids[found], rows.columns[rows.starts[3] : rows.starts[4]]).any()
+
+
+def test_a_search_refuses_what_does_not_fit():
+    columns = BatchColumns.of(some_rows(50)[1]).stored
+    n = len(columns.ids)
+    with pytest.raises(ValueError, match="a precision and a mean"):
+        ColumnSearch(columns, np.ones(n), np.ones(n - 1))
+    search, places = ColumnSearch(columns, np.ones(n), np.zeros(n)), np.empty(3, np.int64)
     with pytest.raises(ValueError, match="a coefficient for every row"):
-        best_summed(columns.rows, columns.names, share[:-1], *given[2:], places)
+        search.best(np.ones(29), np.ones(n, dtype=bool), places)
+    with pytest.raises(ValueError, match="must be left or not"):
+        search.best(np.ones(30), np.ones(n + 1, dtype=bool), places)
 
 
 def test_columns_that_are_taken_stay_sparse():
@@ -80,15 +95,9 @@ def test_columns_that_are_taken_stay_sparse():
         add_products(Rows.dense(X), share, np.zeros((50, 50)))
 
 
-def test_only_sparse_rows_with_room_for_all_are_turned():
-    X, rows = some_rows(50)
-    n, d = len(rows.values), 50
-    arrays = [np.zeros(d + 1, np.int64), np.empty(n, np.int32), np.empty(n), np.zeros(d)]
+def test_only_sparse_rows_are_turned():
     with pytest.raises(ValueError, match="only sparse rows"):
-        by_columns(Rows.dense(X), *arrays)
-    for k, array in enumerate(arrays):
-        with pytest.raises(ValueError, match="a place for every"):
-            by_columns(rows, *arrays[:k], array[:-1], *arrays[k + 1 :])
+        Columns.of(Rows.dense(np.ones((3, 2))))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 40, 200])

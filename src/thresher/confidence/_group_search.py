@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import GroupRows, Rows, ascend, best_summed, by_columns, group_ascend
+from .._core import Columns, ColumnSearch, GroupRows, Rows, ascend, group_ascend
 from .._core import best_columns as write_best_columns
 from .._estimators import BatchLesson, Ids, Params
 from .._gate import Array, linalg, sparse
@@ -23,21 +23,20 @@ from ..solvers import group_square_conjugate
 from ._chosen_columns import ChosenColumns, whitened
 from ._row_blocks import CovarianceBlocks
 
-_BLOCK = 1024  # rows whose whitened features are there at once
+_BLOCK = 4096  # rows whose whitened features are there at once
 
 
 class BatchColumns(NamedTuple):
     """The columns that a batch has, without those that it has not."""
 
     ids: Ids
-    matrix: Any
-    """The rows over these columns: an array or a csc_array, in float64."""
+    n_rows: int
+    dense: Any
+    """The rows over these columns, in float64; None if they are sparse."""
+    stored: Columns | None
+    """The same, if they are sparse."""
     squares: Array
     """The sum of the squares of each column; 0 where only zeros are stored."""
-    rows: Rows | None
-    """The rows, if they are sparse; they may have other columns than ``names`` says."""
-    names: Ids
-    """Of these columns in ``rows``."""
 
     @classmethod
     def of(cls, rows: Rows) -> BatchColumns:
@@ -45,49 +44,56 @@ class BatchColumns(NamedTuple):
             X = rows.values
             ids = np.flatnonzero(X.any(axis=0))
             some = np.asarray(X if len(ids) == X.shape[1] else X[:, ids], dtype=np.float64)
-            return cls(ids, some, np.einsum("ij,ij->j", some, some), None, ids)
-        n, columns, names = len(rows.values), rows.columns, None
-        if rows.n_features > 8 * n:  # nothing is as long as all features
-            names, places = np.unique(columns, return_inverse=True)
-            rows = Rows.csr(rows.values, places.astype(columns.dtype), rows.starts, len(names), False)
-        starts, row_of = np.zeros(rows.n_features + 1, np.int64), np.empty(n, np.int32)
-        values, squares = np.empty(n), np.zeros(rows.n_features)
-        by_columns(rows, starts, row_of, values, squares)
-        met = np.flatnonzero(np.diff(starts))
-        stored = values, row_of, np.append(starts[met], n).astype(np.int32 if n < 2**31 else np.int64)
-        matrix = sparse.csc_array(stored, shape=(rows.n_rows, len(met)))
-        return cls(met if names is None else names.astype(np.int64), matrix, squares[met], rows, met)
+            return cls(ids, len(X), some, None, np.einsum("ij,ij->j", some, some))
+        names = None
+        if rows.n_features > 8 * len(rows.values):  # nothing is as long as all features
+            names, places = np.unique(rows.columns, return_inverse=True)
+            rows = Rows.csr(rows.values, places.astype(rows.columns.dtype), rows.starts, len(names), False)
+        stored = Columns.of(rows)
+        ids = stored.ids if names is None else names.astype(np.int64)
+        return cls(ids, rows.n_rows, None, stored, stored.squares)
+
+    @property
+    def matrix(self) -> Any:
+        """The rows over these columns: an array or a csc_array."""
+        if self.stored is None:
+            return self.dense
+        values = self.stored.values, self.stored.row_of, self.stored.starts
+        return sparse.csc_array(values, shape=(self.n_rows, len(self.ids)))
+
+    def _part(self, place: int) -> tuple[Any, Array]:
+        """The rows in which a column has a value, and these values."""
+        assert self.stored is not None
+        part = slice(*self.stored.starts[place : place + 2].tolist())
+        return self.stored.row_of[part], self.stored.values[part]
 
     def take(self, places: Ids) -> tuple[Ids, Array]:
         """Rows that store a value in any of these columns, and the columns of these rows, dense."""
-        X = self.matrix
-        if self.rows is None:
-            return np.arange(len(X)), np.ascontiguousarray(X[:, places])
-        stored = [slice(X.indptr[j], X.indptr[j + 1]) for j in places.tolist()]
-        has, at = np.zeros(X.shape[0], dtype=bool), np.empty(X.shape[0], np.int64)
-        for some in stored:
-            has[X.indices[some]] = True
+        if self.stored is None:
+            return np.arange(self.n_rows), np.ascontiguousarray(self.dense[:, places])
+        parts = [self._part(place) for place in places.tolist()]
+        has, at = np.zeros(self.n_rows, dtype=bool), np.empty(self.n_rows, np.int64)
+        for rows, _ in parts:
+            has[rows] = True
         there = np.flatnonzero(has)
         at[there] = np.arange(len(there))
         out = np.zeros((len(there), len(places)))
-        for k, some in enumerate(stored):
-            out[at[X.indices[some]], k] = X.data[some]
+        for k, (rows, values) in enumerate(parts):
+            out[at[rows], k] = values
         return there, out
 
     def chosen(self, places: Ids, constant: float) -> ChosenColumns:
         """Some of the columns, behind that of the constant if it is not 0."""
-        X, n = self.matrix, self.matrix.shape[0]
-        if self.rows is None:
-            own = X[:, places]
+        n = self.n_rows
+        if self.stored is None:
+            own = self.dense[:, places]
             return ChosenColumns(np.hstack([np.full((n, 1), constant), own]) if constant else own, None)
-        parts = [slice(X.indptr[j], X.indptr[j + 1]) for j in places.tolist()]
-        values, rows = [X.data[part] for part in parts], [X.indices[part] for part in parts]
+        parts = [self._part(place) for place in places.tolist()]
         if constant:
-            values, rows = [np.full(n, constant), *values], [np.arange(n, dtype=np.int32), *rows]
-        ends = np.cumsum([0, *map(len, rows)])
-        stored = np.concatenate(values or [np.empty(0)]), np.concatenate(rows or [np.empty(0, np.int32)]), ends
-        turned = sparse.csc_array(stored, shape=(n, len(rows))).tocsr()
-        return ChosenColumns.sparse(turned)
+            parts = [(np.arange(n, dtype=np.int32), np.full(n, constant)), *parts]
+        rows, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        ends = np.cumsum([0, *(len(part[0]) for part in parts)])
+        return ChosenColumns.sparse(sparse.csc_array((values, rows, ends), shape=(n, len(parts))).tocsr())
 
 
 class Prior(NamedTuple):
@@ -158,6 +164,9 @@ class GroupSearch:
         self._precision = np.ones(len(self.places))
         if params["score"] == "diagonal":
             self._precision = 1.0 / prior.variances_at(self.places) + params["C"] * self.columns.squares
+        self._finder = None
+        if self.columns.stored is not None and params["score"] != "full":
+            self._finder = ColumnSearch(self.columns.stored, self._precision, self._mean)
         self._left = self.columns.squares > 0
         self._smoother: Any = None
         fixed = np.empty((n, 0))
@@ -201,10 +210,9 @@ class GroupSearch:
         left."""
         scale, how = 1.0 if self.params["printed"] else self.params["C"], self.params["score"]
         pull, columns = scale * self.a * self.lesson.y, self.columns
-        if columns.rows is not None and how != "full":
+        if self._finder is not None:
             places = np.empty(n, np.int64)
-            given = columns.names, pull, self._precision, self._mean, self._left
-            return places[: best_summed(columns.rows, *given, places)]
+            return places[: self._finder.best(pull, self._left, places)]
         s: Array = columns.matrix.T @ pull
         moved = self._smoothed(pull) if how == "full" else s / self._precision
         return best_columns(s * (moved + 2.0 * self._mean), self._left, n)
