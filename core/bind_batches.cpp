@@ -5,6 +5,7 @@
 #include "bind_arrays.hpp"
 #include "box_ascent.hpp"
 #include "column_search.hpp"
+#include "columns.hpp"
 #include "group_ascent.hpp"
 
 namespace thresher {
