@@ -52,9 +52,14 @@ OWN_LIMITS = {
     "reweightedl2rda": Limit(
         60, 60, "weighs the penalty of each weight anew in every step, for which there is no closed form"
     ),
-    "ascw": Limit(1450, 1450, "searches for the best features in every batch"),
-    "poolcw": Limit(1100, 1100, "solves a problem over groups of features in every batch"),
-    "sbcw": Limit(110, 110, "solves a problem in every batch"),
+    "ascw": Limit(950, 950, "does what sbcw does for nine costs, in each of 98 batches"),
+    "poolcw": Limit(850, 850, "finds the best weights of a pool of 150 features for nine costs, in each of 98 batches"),
+    "sbcw": Limit(
+        50,
+        50,
+        "turns the rows into columns, which costs ten products, and then passes over all rows once for each of 13 groups "
+        "of features, one row after the other",
+    ),
 }
 
 
