@@ -57,8 +57,8 @@ OWN_LIMITS = {
     "sbcw": Limit(
         50,
         50,
-        "turns the rows into columns, which costs ten products, and then passes over all rows once for each of 13 groups "
-        "of features, one row after the other",
+        "turns the rows into columns, which costs ten products, and passes over all rows once for each of 13 groups of "
+        "features, one row after the other, which costs another twelve",
     ),
 }
 
