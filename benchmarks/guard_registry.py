@@ -53,7 +53,7 @@ OWN_LIMITS = {
         60, 60, "weighs the penalty of each weight anew in every step, for which there is no closed form"
     ),
     "ascw": Limit(930, 930, "does what sbcw does for nine costs, in each of 98 batches"),
-    "poolcw": Limit(660, 660, "finds the best weights of a pool of 150 features for nine costs, in each of 98 batches"),
+    "poolcw": Limit(750, 750, "finds the best weights of a pool of 150 features for nine costs, in each of 98 batches"),
     "sbcw": Limit(
         50,
         50,
