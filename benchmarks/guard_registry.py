@@ -51,9 +51,14 @@ OWN_LIMITS = {
         50, 115, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
     ),
     "reweightedl2rda": Limit(24, 46, "takes three quotients to bring a weight up to date, and two for its step"),
-    "ascw": Limit(1450, 1450, "searches for the best features in every batch"),
-    "poolcw": Limit(1100, 1100, "solves a problem over groups of features in every batch"),
-    "sbcw": Limit(110, 110, "solves a problem in every batch"),
+    "ascw": Limit(930, 930, "does what sbcw does for nine costs, in each of 98 batches"),
+    "poolcw": Limit(750, 750, "finds the best weights of a pool of 150 features for nine costs, in each of 98 batches"),
+    "sbcw": Limit(
+        50,
+        50,
+        "turns the rows into columns, which costs ten products, and passes over all rows once for each of 13 groups of "
+        "features, one row after the other, which costs another twelve",
+    ),
 }
 
 

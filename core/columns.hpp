@@ -8,10 +8,16 @@
 
 namespace thresher {
 
-/// Where a column stands among chosen ones: a table with room to spare, about one look for each question.
+/// Where a column stands among chosen ones: a table of all columns if there are more questions than columns, else one with room
+/// to spare, about one look for each question.
 class Places {
  public:
-  Places(const index_t* columns, index_t n) {
+  Places(const index_t* columns, index_t n, index_t n_columns, index_t n_questions) {
+    if (n_columns < n_questions) {
+      all_.assign(static_cast<std::size_t>(n_columns), -1);
+      for (index_t k = n - 1; k >= 0; --k) all_[columns[k]] = static_cast<std::int32_t>(k);
+      return;
+    }
     while ((std::size_t{1} << bits_) < 4 * static_cast<std::size_t>(n)) ++bits_;
     table_.assign(std::size_t{1} << bits_, {-1, -1});
     for (index_t k = 0; k < n; ++k) {
@@ -22,6 +28,7 @@ class Places {
   }
   /// -1 for a column that is not among them.
   index_t of(index_t column) const {
+    if (!all_.empty()) return all_[column];
     for (std::size_t at = slot(column);; at = (at + 1) & (table_.size() - 1))
       if (table_[at].column == column || table_[at].place < 0) return table_[at].place;
   }
@@ -30,6 +37,7 @@ class Places {
   struct Entry { index_t column, place; };
   int bits_ = 4;
   std::vector<Entry> table_;
+  std::vector<std::int32_t> all_;
 
   std::size_t slot(index_t column) const {
     return static_cast<std::size_t>((static_cast<std::uint64_t>(column) * 0x9E3779B97F4A7C15u) >> (64 - bits_));
@@ -46,7 +54,7 @@ void take_columns(const DenseRows<Value>& rows, double bias, const index_t* colu
 /// Dense values of the chosen columns, row by row; column n_features is the constant. `out` holds zeros.
 template <class Value, class Column>
 void take_columns(const CsrRows<Value, Column>& rows, double bias, const index_t* columns, index_t n, double* out) {
-  const Places places(columns, n);
+  const Places places(columns, n, rows.n_features + 1, rows.n_values());
   const index_t constant = places.of(rows.n_features);
   for (index_t i = 0; i < rows.n_rows; ++i) {
     double* row = out + i * n;
@@ -55,6 +63,34 @@ void take_columns(const CsrRows<Value, Column>& rows, double bias, const index_t
       if (k >= 0) row[k] = xj;
     });
     if (constant >= 0) row[constant] = bias;
+  }
+}
+
+/// The values of the chosen columns that sparse rows store, row by row, each with the place of its column; the constant's come first.
+template <class Value, class Column, class Write>
+void each_taken(const CsrRows<Value, Column>& rows, double bias, const index_t* columns, index_t n, Write write) {
+  const Places places(columns, n, rows.n_features + 1, rows.n_values());
+  const index_t constant = places.of(rows.n_features);
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    if (constant >= 0 && bias != 0) write(i, constant, bias);
+    rows.row(i, 0).each([&](index_t j, double xj) {
+      const index_t k = places.of(j);
+      if (k >= 0) write(i, k, xj);
+    });
+  }
+}
+
+/// out += sum_i weight_i x_i x_i', for all pairs of columns.
+template <class Value, class Column>
+void add_products(const CsrRows<Value, Column>& rows, const double* weight, double* out) {
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    if (weight[i] == 0) continue;
+    const auto x = rows.row(i, 0);
+    x.each([&](index_t j, double xj) {
+      double* const row = out + j * rows.n_features;
+      const double share = weight[i] * xj;
+      x.each([&](index_t k, double xk) { row[k] += share * xk; });
+    });
   }
 }
 
@@ -82,13 +118,19 @@ void by_columns(const CsrRows<Value, Column>& rows, index_t* starts, std::int32_
     ends[j] = total;
     total += n;
   }
-  for (index_t i = 0; i < rows.n_rows; ++i)
+  for (index_t i = 0; i < rows.n_rows; ++i) {
+    if (i + 1 < rows.n_rows)
+      rows.row(i + 1, 0).each([&](index_t j, double) {
+        prefetch_line(row_of + ends[j]);
+        prefetch_line(values + ends[j]);
+      });
     rows.row(i, 0).each([&](index_t j, double xj) {
       const index_t at = ends[j]++;
       row_of[at] = static_cast<std::int32_t>(i);
       values[at] = xj;
       squares[j] += xj * xj;
     });
+  }
 }
 
 /// The n columns with the largest scores of those that are left, the largest first; of equal ones the first, and none without a

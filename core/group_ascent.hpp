@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "group_rows.hpp"
 #include "watch.hpp"
 
 namespace thresher {
@@ -14,13 +14,13 @@ namespace thresher {
 /// loses of its length before the rest is divided by sigma. It is the sum of the lengths |w_k|, too. `order` lists the groups, the
 /// longest first.
 inline double group_cut(const std::vector<double>& lengths, const std::vector<index_t>& order, double sigma) {
-  double sum = 0, cut = 0, rank = 0;
+  double sum = 0, rank = 0;
   for (const index_t k : order) {
-    sum += lengths[k], ++rank;
-    if (!(lengths[k] * (sigma + rank) > sum)) break;
-    cut = sum / (sigma + rank);
+    const double more = sum + lengths[k], next = rank + 1;
+    if (!(lengths[k] * (sigma + next) > more)) break;
+    sum = more, rank = next;
   }
-  return cut;
+  return sum / (sigma + rank);
 }
 
 /// min_w Omega(w - w0) + (C / q) sum_i D_i max(0, 1 - y_i <w, x_i>)^q,  Omega(w) = sigma |w|^2 / 2 + (sum_k |w_k|)^2 / 2,
@@ -36,18 +36,20 @@ inline double group_cut(const std::vector<double>& lengths, const std::vector<in
 struct GroupAscent {
   enum class Step { corrected, safe, exact };
 
+  const GroupRows& rows;
   const double *y, *cost, *w0;
   double *a, *z, *w;
   double C, sigma, ridge;
   Step step;
-  index_t free, n_groups;
-  const index_t* ends;  // of the columns of each group; the first begins behind the free ones
   std::vector<double> lengths = {}, moved = {}, squares = {}, products = {}, own = {};
-  std::vector<index_t> order = {}, met = {};  // groups, the longest first; those in which a row has a value
+  std::vector<index_t> order = {};  // groups, the longest first
   double cut = 0;
 
+  using Walk = GroupRows::Walk;
+
   /// One pass in row order; the largest change of z that one row made, by its length.
-  double pass(const double* X, index_t n_rows, index_t stride) {
+  double pass() {
+    const index_t n_groups = rows.n_groups(), free = rows.free;
     for (auto* each : {&lengths, &moved, &squares, &products, &own}) each->resize(n_groups);
     order.resize(n_groups);
     for (index_t k = 0; k < n_groups; ++k) order[k] = k;
@@ -55,19 +57,23 @@ struct GroupAscent {
     cut = cut_of(lengths);
     double largest = 0;
     Watch watch;
-    for (index_t i = 0; i < n_rows; ++i) {
+    Walk row(rows);
+    for (index_t i = 0; i < rows.n_rows; ++i) {
       watch.tick();
+      row.step();
       if (cost[i] <= 0) continue;
-      const double* x = X + i * stride;
-      meet(x);
-      const double outside = dot(x, x, 0, free);
-      double inside = 0, score = 0;
-      for (index_t j = 0; j < free; ++j) score += (w0[j] + z[j]) * x[j];
-      for (const index_t k : met) {
+      const double* const x = row.fixed();
+      double outside = 0, inside = 0, score = 0;
+      for (index_t j = 0; j < free; ++j) {
+        outside += x[j] * x[j];
+        score += (w0[j] + z[j]) * x[j];
+      }
+      for (const auto& [k, values] : row) {
         const double kept = part_kept(lengths[k], cut);
-        for (index_t j = begin(k); j < ends[k]; ++j) {
-          inside += x[j] * x[j];
-          score += (w0[j] + kept * z[j]) * x[j];
+        const double* v = values;
+        for (index_t j = rows.begin(k); j < rows.end(k); ++j, ++v) {
+          inside += *v * *v;
+          score += (w0[j] + kept * z[j]) * *v;
         }
       }
       if (outside + inside == 0) {  // its slack is 1 whatever the weights are
@@ -75,27 +81,37 @@ struct GroupAscent {
         continue;
       }
       const double before = a[i], slack = 1 - y[i] * score;
-      a[i] = step == Step::exact ? before + exact_change(x, i, slack, outside) : closed_form(i, slack, outside, inside);
+      a[i] = step == Step::exact ? before + exact_change(row, i, slack, outside) : closed_form(i, slack, outside, inside);
       const double change = C * (a[i] - before) * y[i];
       if (change == 0) continue;
       for (index_t j = 0; j < free; ++j) z[j] += change * x[j];
-      for (const index_t k : met) {
-        for (index_t j = begin(k); j < ends[k]; ++j) z[j] += change * x[j];
+      for (const auto& [k, values] : row) {
+        const double* v = values;
+        for (index_t j = rows.begin(k); j < rows.end(k); ++j, ++v) z[j] += change * *v;
         lengths[k] = length(k);
       }
-      if (!met.empty()) cut = cut_of(lengths);
-      largest = std::max(largest, std::fabs(change) * std::sqrt(outside + inside));
+      if (!row.empty()) cut = cut_of(lengths);
+      largest = std::max(largest, change * change * (outside + inside));
     }
     point();
-    return largest;
+    return std::sqrt(largest);
   }
 
   /// The objective at w and that of the dual at a, after a pass.
-  Two values(const double* X, index_t n_rows, index_t stride) const {
+  Two values() const {
+    const index_t free = rows.free;
     double losses = 0, gain = 0, paid = 0, conjugate = 0, sum = 0;
-    for (index_t i = 0; i < n_rows; ++i) {
+    Walk row(rows);
+    for (index_t i = 0; i < rows.n_rows; ++i) {
+      row.step();
       if (cost[i] <= 0) continue;
-      const double slack = std::max(0.0, 1 - y[i] * DenseRow<double>{X + i * stride, width(), 0}.dot(w));
+      double score = 0;
+      for (index_t j = 0; j < free; ++j) score += w[j] * row.fixed()[j];
+      for (const auto& [k, values] : row) {
+        const double* v = values;
+        for (index_t j = rows.begin(k); j < rows.end(k); ++j, ++v) score += w[j] * *v;
+      }
+      const double slack = std::max(0.0, 1 - y[i] * score);
       losses += cost[i] * (boxed() ? slack : 0.5 * slack * slack);
       gain += a[i] - (boxed() ? 0 : 0.5 * a[i] * a[i] / cost[i]);
     }
@@ -103,10 +119,10 @@ struct GroupAscent {
       paid += 0.5 * (w[j] - w0[j]) * (w[j] - w0[j]);
       conjugate += z[j] * (0.5 * z[j] + w0[j]);
     }
-    for (index_t k = 0; k < n_groups; ++k) {
+    for (index_t k = 0; k < rows.n_groups(); ++k) {
       const double kept = part_kept(lengths[k], cut);
       double square = 0;
-      for (index_t j = begin(k); j < ends[k]; ++j) {
+      for (index_t j = rows.begin(k); j < rows.end(k); ++j) {
         square += (w[j] - w0[j]) * (w[j] - w0[j]);
         conjugate += z[j] * (0.5 * kept * z[j] + w0[j]);
       }
@@ -117,30 +133,19 @@ struct GroupAscent {
   }
 
  private:
-  index_t width() const { return n_groups ? ends[n_groups - 1] : free; }
-  index_t begin(index_t k) const { return k ? ends[k - 1] : free; }
   bool boxed() const { return ridge == 0; }
 
-  static double dot(const double* u, const double* v, index_t from, index_t to) {
+  static double dot(const double* u, const double* v, index_t n) {
     double sum = 0;
-    for (index_t j = from; j < to; ++j) sum += u[j] * v[j];
+    for (index_t j = 0; j < n; ++j) sum += u[j] * v[j];
     return sum;
   }
   double part_kept(double length, double least) const { return length > least ? (length - least) / (sigma * length) : 0; }
-  double length(index_t k) const { return std::sqrt(dot(z, z, begin(k), ends[k])); }
-
-  /// The groups in which a row has a value: no other tells anything of it, or learns from it.
-  void meet(const double* x) {
-    met.clear();
-    for (index_t k = 0; k < n_groups; ++k) {
-      bool any = false;
-      for (index_t j = begin(k); j < ends[k]; ++j) any |= x[j] != 0;
-      if (any) met.push_back(k);
-    }
-  }
+  double length(index_t k) const { return std::sqrt(dot(z + rows.begin(k), z + rows.begin(k), rows.end(k) - rows.begin(k))); }
 
   /// Puts `order` right before the cut is made: step by step as long as it is nearly right, which it is as a rule.
   double cut_of(const std::vector<double>& by) {
+    const index_t n_groups = rows.n_groups();
     index_t moves = 0;
     for (index_t i = 1; i < n_groups && moves <= 8 * n_groups; ++i)
       for (index_t j = i; j > 0 && by[order[j - 1]] < by[order[j]]; --j, ++moves) std::swap(order[j - 1], order[j]);
@@ -150,10 +155,10 @@ struct GroupAscent {
 
   /// w of z.
   void point() {
-    for (index_t j = 0; j < free; ++j) w[j] = w0[j] + z[j];
-    for (index_t k = 0; k < n_groups; ++k) {
+    for (index_t j = 0; j < rows.free; ++j) w[j] = w0[j] + z[j];
+    for (index_t k = 0; k < rows.n_groups(); ++k) {
       const double kept = part_kept(lengths[k], cut);
-      for (index_t j = begin(k); j < ends[k]; ++j) w[j] = w0[j] + kept * z[j];
+      for (index_t j = rows.begin(k); j < rows.end(k); ++j) w[j] = w0[j] + kept * z[j];
     }
   }
 
@@ -164,12 +169,16 @@ struct GroupAscent {
   }
 
   /// The slope is 1 - y <w(z + d u), x> - ridge (a_i + d) / D_i with u = C y x, which needs but three numbers of each group.
-  double exact_change(const double* x, index_t i, double slack, double outside) {
+  double exact_change(const Walk& row, index_t i, double slack, double outside) {
     double fixed = slack;  // without what the groups make of z
-    for (index_t k = 0; k < n_groups; ++k) {
-      squares[k] = dot(z, z, begin(k), ends[k]);
-      products[k] = C * y[i] * dot(z, x, begin(k), ends[k]);
-      own[k] = C * C * dot(x, x, begin(k), ends[k]);
+    for (index_t k = 0; k < rows.n_groups(); ++k) {
+      squares[k] = dot(z + rows.begin(k), z + rows.begin(k), rows.end(k) - rows.begin(k));
+      products[k] = own[k] = 0;
+    }
+    for (const auto& [k, x] : row) {
+      const index_t width = rows.end(k) - rows.begin(k);
+      products[k] = C * y[i] * dot(z + rows.begin(k), x, width);
+      own[k] = C * C * dot(x, x, width);
     }
     fixed += groups_at(0);
     const auto slope = [&](double d) { return fixed - d * C * outside - groups_at(d) - ridge * (a[i] + d) / cost[i]; };
@@ -188,6 +197,7 @@ struct GroupAscent {
 
   /// y <grad Omega*(z + d u), x>.
   double groups_at(double d) {
+    const index_t n_groups = rows.n_groups();
     for (index_t k = 0; k < n_groups; ++k) moved[k] = std::sqrt(std::max(0.0, squares[k] + d * (2 * products[k] + d * own[k])));
     const double least = cut_of(moved);
     double sum = 0;

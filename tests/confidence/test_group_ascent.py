@@ -8,11 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from reference.groups_of_features import Problem
-from thresher._core import group_ascend
+from thresher._core import GroupRows, group_ascend
 from thresher.solvers import group_square_conjugate
 
 GROUPS = [np.array([1, 2]), np.array([3, 4, 5]), np.array([6])]
-ENDS = np.array([3, 6, 7])
 LABELS = np.array([0, 0, 1, 1, 1, 2])
 
 
@@ -27,13 +26,22 @@ def some(seed, *, n=30, C=0.7, sigma=1.0, squared=True, centred=False, ridge=Non
     return Problem(X, y, D, GROUPS, np.array([0]), w0, C, sigma, squared, ridge)
 
 
+def grouped(X):
+    """Rows over one free column and the groups; of each group those that have a value in it."""
+    rows = GroupRows(X[:, :1].copy())
+    for group in GROUPS:
+        there = np.flatnonzero(X[:, group].any(axis=1))
+        rows.add(np.ascontiguousarray(X[np.ix_(there, group)]), there)
+    return rows
+
+
 def ascend(problem, a, step, max_inner_iter=1):
     """The compiled passes; a changes in place, w is returned."""
     z, w = problem.C * (a * problem.y) @ problem.X, np.empty(7)
+    given = (problem.y, problem.D, problem.C, problem.sigma, problem.ridge, step, problem.w0)
     for _ in range(max_inner_iter):
-        group_ascend(
-            problem.X, ENDS, 1, problem.y, problem.D, problem.C, problem.sigma, problem.ridge, step, problem.w0, a, z, w
-        )
+        _, primal, _ = group_ascend(grouped(problem.X), *given, a, z, w)
+    assert_allclose(primal, problem.primal(w), rtol=1e-12)
     assert_allclose(z, problem.C * (a * problem.y) @ problem.X, atol=1e-10)
     return w
 
@@ -99,13 +107,13 @@ def test_steps_climb_but_for_the_papers_curvature_at_small_sigma(sigma, step, fa
     losses = 0
     for seed in range(6):
         problem = some(seed, sigma=sigma, C=3.0)
-        a = np.zeros(30)
+        a, rows = np.zeros(30), grouped(problem.X)
         before = dual(problem, a)
         for i in range(30):
             z, w = problem.C * (a * problem.y) @ problem.X, np.empty(7)
             cost = np.where(np.arange(30) == i, problem.D, 0)
             given = (problem.y, cost, problem.C, sigma, 1.0, step, problem.w0)
-            group_ascend(problem.X, ENDS, 1, *given, a, z, w)
+            group_ascend(rows, *given, a, z, w)
             after = dual(problem, a)
             losses += after < before - 1e-9 * (1 + abs(before))
             before = after
@@ -137,8 +145,28 @@ def test_the_problem_is_the_dual_of_the_choice_for_means_of_0_only():
 
 def test_shapes_that_do_not_fit_are_refused():
     problem, a, z = some(0), np.zeros(30), np.zeros(7)
-    for ends, free in ((np.array([3, 2, 7]), 1), (np.array([3, 8]), 1), (ENDS, -1), (np.array([0]), 1)):
-        with pytest.raises(ValueError, match="groups must be columns"):
-            group_ascend(problem.X, ends, free, problem.y, problem.D, 1.0, 1.0, 1.0, "safe", z, a, z.copy(), z.copy())
+    rows = grouped(problem.X)
+    for places in ([0, 2, 1], [0, 1, 30], [-1, 0, 1], [0, 1, 1], [0, 1]):
+        with pytest.raises(ValueError, match="a row for all values of a group"):
+            rows.add(np.ones((3, 2)), np.array(places))
     with pytest.raises(ValueError, match="a dual variable for every row"):
-        group_ascend(problem.X, ENDS, 1, problem.y, problem.D, 1.0, 1.0, 1.0, "safe", z, a[:4], z.copy(), z.copy())
+        group_ascend(rows, problem.y, problem.D, 1.0, 1.0, 1.0, "safe", z, a[:4], z.copy(), z.copy())
+    with pytest.raises(ValueError, match="a weight for every column"):
+        group_ascend(rows, problem.y, problem.D, 1.0, 1.0, 1.0, "safe", z, a, z[:6], z.copy())
+
+
+def test_more_groups_than_bits_in_a_number_are_the_same_as_few():
+    """Seventy groups of one column, of which only three have values, and these three alone."""
+    problem, found = some(3), []
+    for blank in (0, 67):
+        rows = GroupRows(problem.X[:, :1].copy())
+        for k in range(blank):
+            rows.add(np.zeros((1, 1)), np.array([k % 30]))
+        for j in (1, 2, 3):
+            there = np.flatnonzero(problem.X[:, j])
+            rows.add(np.ascontiguousarray(problem.X[there, j : j + 1]), there)
+        a, z, w, w0 = np.zeros(30), *(np.zeros(4 + blank) for _ in range(3))
+        given = (problem.y, problem.D, 0.7, 1.0, 1.0, "corrected")
+        found.append((group_ascend(rows, *given, w0, a, z, w)[1:], a, w[[0, *range(blank + 1, blank + 4)]]))
+    for few, many in zip(*found, strict=True):
+        assert_allclose(few, many, rtol=1e-12)

@@ -11,7 +11,7 @@ class Pool:
     """One class against another. ``A`` holds features in the order in which they came, and always the constant, whose
     column is the last of X."""
 
-    def __init__(self, d, p, C=1.0, forgetting=0.9, kappa=0.5, pool=3, max_inner_iter=3, constant=False, scout=False):
+    def __init__(self, d, p, C=1.0, forgetting=0.9, kappa=0.5, pool=3, max_inner_iter=10, constant=False, scout=False):
         self.p, self.C, self.gamma, self.kappa, self.max_inner_iter = p, C, forgetting, kappa, max_inner_iter
         self.m, self.add = math.ceil(pool * p), math.ceil(p / 5)
         self.d, self.constant, self.scout = d, constant, scout
@@ -49,7 +49,7 @@ class Pool:
             mean0 = np.concatenate([prior_mean, np.zeros(k)])
             cov0 = np.eye(len(self.A))
             cov0[: len(prior_A), : len(prior_A)] = prior_cov
-            self.mean = self.ascend(X[:, self.A], y, self.C * D, mean0, cov0)
+            self.mean = self.best_mean(X[:, self.A], y, self.C * D, mean0, cov0)
         x = X[:, self.A]
         active = y * (x @ self.mean) < 1
         self.cov = np.linalg.inv(np.linalg.inv(cov0) + self.C * (x[active].T * D[active]) @ x[active])
@@ -64,19 +64,26 @@ class Pool:
                 self.arow_mean = self.arow_mean + loss * beta * t * self.arow_var * x
                 self.arow_var = self.arow_var - beta * (self.arow_var * x) ** 2
 
-    def ascend(self, x, y, cost, mean, cov):
-        """Dual coordinate ascent of section 1, one row at a time."""
-        mean, a = mean.copy(), np.zeros(len(y))
+    def best_mean(self, x, y, cost, mean, cov):
+        """min (m - mean)' cov^-1 (m - mean) / 2 + sum_i cost_i max(0, 1 - y_i m'x_i)^2 / 2, by Newton's method from
+        ``self.mean``; each step as long as the objective allows."""
+        precision = np.linalg.inv(cov)
+        m = np.concatenate([self.mean, np.zeros(len(mean) - len(self.mean))])
+
+        def objective(m):
+            return 0.5 * (m - mean) @ precision @ (m - mean) + 0.5 * cost @ np.maximum(0, 1 - y * (x @ m)) ** 2
+
         for _ in range(self.max_inner_iter):
-            for i in range(len(y)):
-                v = x[i] @ cov @ x[i]
-                if v == 0:
-                    continue
-                gap = 1 - y[i] * (mean @ x[i])
-                new = max(0, a[i] + (gap - a[i] / cost[i]) / (v + 1 / cost[i]))
-                mean = mean + (new - a[i]) * y[i] * cov @ x[i]
-                a[i] = new
-        return mean
+            lossy = y * (x @ m) < 1
+            bend = precision + (x[lossy].T * cost[lossy]) @ x[lossy]
+            aim = np.linalg.solve(bend, precision @ mean + x[lossy].T @ (cost * y)[lossy])
+            share = 1.0
+            while objective(m + share * (aim - m)) > objective(m) * (1 + 1e-12) and share > 1e-6:
+                share /= 2
+            m = m + share * (aim - m)
+            if share == 1 and np.array_equal(y * (x @ m) < 1, lossy):
+                break
+        return m
 
     def keep_the_best(self):
         features = self.features()

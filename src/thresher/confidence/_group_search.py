@@ -15,22 +15,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, ascend, by_columns, group_ascend
+from .._core import Columns, ColumnSearch, GroupRows, Rows, ascend, group_ascend
 from .._core import best_columns as write_best_columns
 from .._estimators import BatchLesson, Ids, Params
 from .._gate import Array, linalg, sparse
 from ..solvers import group_square_conjugate
+from ._chosen_columns import ChosenColumns, whitened
 from ._row_blocks import CovarianceBlocks
+
+_BLOCK = 4096  # rows whose whitened features are there at once
 
 
 class BatchColumns(NamedTuple):
     """The columns that a batch has, without those that it has not."""
 
     ids: Ids
-    matrix: Any
-    """The rows over these columns: an array or a csc_array, in float64."""
-    transposed: Any
-    """The same, its columns as rows."""
+    n_rows: int
+    dense: Any
+    """The rows over these columns, in float64; None if they are sparse."""
+    stored: Columns | None
+    """The same, if they are sparse."""
     squares: Array
     """The sum of the squares of each column; 0 where only zeros are stored."""
 
@@ -40,30 +44,56 @@ class BatchColumns(NamedTuple):
             X = rows.values
             ids = np.flatnonzero(X.any(axis=0))
             some = np.asarray(X if len(ids) == X.shape[1] else X[:, ids], dtype=np.float64)
-            return cls(ids, some, some.T, np.einsum("ij,ij->j", some, some))
-        n, columns, names = len(rows.values), rows.columns, None
-        if rows.n_features > 8 * n:  # nothing is as long as all features
-            names, places = np.unique(columns, return_inverse=True)
-            rows = Rows.csr(rows.values, places.astype(columns.dtype), rows.starts, len(names), False)
-        starts, row_of = np.zeros(rows.n_features + 1, np.int64), np.empty(n, np.int32)
-        values, squares = np.empty(n), np.zeros(rows.n_features)
-        by_columns(rows, starts, row_of, values, squares)
-        met = np.flatnonzero(np.diff(starts))
-        stored = values, row_of, np.append(starts[met], n)
-        transposed = sparse.csr_array(stored, shape=(len(met), rows.n_rows))
-        return cls(met if names is None else names.astype(np.int64), transposed.T, transposed, squares[met])
+            return cls(ids, len(X), some, None, np.einsum("ij,ij->j", some, some))
+        names = None
+        if rows.n_features > 8 * len(rows.values):  # nothing is as long as all features
+            names, places = np.unique(rows.columns, return_inverse=True)
+            rows = Rows.csr(rows.values, places.astype(rows.columns.dtype), rows.starts, len(names), False)
+        stored = Columns.of(rows)
+        ids = stored.ids if names is None else names.astype(np.int64)
+        return cls(ids, rows.n_rows, None, stored, stored.squares)
 
-    def take(self, places: Ids) -> Array:
-        """Some of the columns, dense; in O(their stored values)."""
-        out: Array = np.zeros((self.matrix.shape[0], len(places)))
-        if not sparse.issparse(self.matrix):
-            out[:] = self.matrix[:, places]
-            return out
-        X = self.matrix
-        for k, j in enumerate(places.tolist()):
-            stored = slice(X.indptr[j], X.indptr[j + 1])
-            out[X.indices[stored], k] = X.data[stored]
-        return out
+    @property
+    def matrix(self) -> Any:
+        """The rows over these columns: an array or a csc_array."""
+        if self.stored is None:
+            return self.dense
+        values = self.stored.values, self.stored.row_of, self.stored.starts
+        return sparse.csc_array(values, shape=(self.n_rows, len(self.ids)))
+
+    def _part(self, place: int) -> tuple[Any, Array]:
+        """The rows in which a column has a value, and these values."""
+        assert self.stored is not None
+        part = slice(*self.stored.starts[place : place + 2].tolist())
+        return self.stored.row_of[part], self.stored.values[part]
+
+    def take(self, places: Ids) -> tuple[Ids, Array]:
+        """Rows that store a value in any of these columns, and the columns of these rows, dense."""
+        if self.stored is None:
+            return np.arange(self.n_rows), np.ascontiguousarray(self.dense[:, places])
+        parts = [self._part(place) for place in places.tolist()]
+        has, at = np.zeros(self.n_rows, dtype=bool), np.empty(self.n_rows, np.int64)
+        for rows, _ in parts:
+            has[rows] = True
+        there = np.flatnonzero(has)
+        at[there] = np.arange(len(there))
+        out = np.zeros((len(there), len(places)))
+        for k, (rows, values) in enumerate(parts):
+            out[at[rows], k] = values
+        return there, out
+
+    def chosen(self, places: Ids, constant: float) -> ChosenColumns:
+        """Some of the columns, behind that of the constant if it is not 0."""
+        n = self.n_rows
+        if self.stored is None:
+            own = self.dense[:, places]
+            return ChosenColumns(np.hstack([np.full((n, 1), constant), own]) if constant else own, None)
+        parts = [self._part(place) for place in places.tolist()]
+        if constant:
+            parts = [(np.arange(n, dtype=np.int32), np.full(n, constant)), *parts]
+        rows, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        ends = np.cumsum([0, *(len(part[0]) for part in parts)])
+        return ChosenColumns.sparse(sparse.csc_array((values, rows, ends), shape=(n, len(parts))).tocsr())
 
 
 class Prior(NamedTuple):
@@ -122,7 +152,6 @@ class GroupSearch:
         self.columns: BatchColumns = lesson.shared
         n, self.free = len(lesson.y), int(lesson.constant != 0)
         width = self.free + min(params["p"], len(self.columns.ids))
-        self.X = np.zeros((n, width))
         self.w0, self.z, self.w = np.zeros(width), np.zeros(width), np.zeros(width)
         self.a = np.full(n, 1.0 / n) if params["printed"] else cost.copy()  # of no feature: all slacks are 1
         self.groups: list[Group] = []
@@ -132,21 +161,28 @@ class GroupSearch:
         self.constant_root = 1.0
         self.places = prior.blocks.places(self.columns.ids)
         self._mean = prior.mean_at(self.places)
-        self._precision = 1.0 / prior.variances_at(self.places) + params["C"] * self.columns.squares
+        self._precision = np.ones(len(self.places))
+        if params["score"] == "diagonal":
+            self._precision = 1.0 / prior.variances_at(self.places) + params["C"] * self.columns.squares
+        self._finder = None
+        if self.columns.stored is not None and params["score"] != "full":
+            self._finder = ColumnSearch(self.columns.stored, self._precision, self._mean)
         self._left = self.columns.squares > 0
         self._smoother: Any = None
+        fixed = np.empty((n, 0))
         if self.free:
             variance = 1.0 / (1.0 / prior.constant[1] + params["C"] * n * lesson.constant**2)
             self.constant_root = variance**-0.5 if params["whiten"] else 1.0
-            self.X[:, 0] = lesson.constant / self.constant_root
             self.w0[0] = self.constant_root * prior.constant[0]
-            self.z[0] = params["C"] * ((self.a * lesson.y) @ self.X[:, 0])
+            fixed = np.full((n, 1), lesson.constant / self.constant_root)
+            self.z[0] = params["C"] * ((self.a * lesson.y) @ fixed[:, 0])
+        self.X = GroupRows(fixed)
 
     def run(self) -> None:
         """Groups until there are p features, or none that is worth it."""
         p, r, group_tol = (self.params[name] for name in ("p", "r", "group_tol"))
         while self.n_chosen < p:
-            ids = best_columns(self.scores(), self._left, min(r, p - self.n_chosen))
+            ids = self._best(min(r, p - self.n_chosen))
             if not len(ids) or not self._add(ids):
                 break
             self._solve()
@@ -169,19 +205,17 @@ class GroupSearch:
 
     # --- which features ---------------------------------------------------------------------------------------------
 
-    def scores(self) -> Array:
-        """m_j = s_j^2 Sigma_jj + 2 mu_j s_j of every column, s = sum_i C a_i y_i x_i."""
-        scale = 1.0 if self.params["printed"] else self.params["C"]
-        pull = scale * self.a * self.lesson.y
-        s: Array = self.columns.transposed @ pull
-        how = self.params["score"]
-        if how == "full":
-            moved = self._smoothed(pull)
-        elif how == "diagonal":
-            moved = s / self._precision
-        else:
-            moved = s
-        return s * (moved + 2.0 * self._mean)
+    def _best(self, n: int) -> Ids:
+        """The columns with the largest m_j = s_j^2 Sigma_jj + 2 mu_j s_j, s = sum_i C a_i y_i x_i, of those that are
+        left."""
+        scale, how = 1.0 if self.params["printed"] else self.params["C"], self.params["score"]
+        pull, columns = scale * self.a * self.lesson.y, self.columns
+        if self._finder is not None:
+            places = np.empty(n, np.int64)
+            return places[: self._finder.best(pull, self._left, places)]
+        s: Array = columns.matrix.T @ pull
+        moved = self._smoothed(pull) if how == "full" else s / self._precision
+        return best_columns(s * (moved + 2.0 * self._mean), self._left, n)
 
     def _smoothed(self, pull: Array) -> Array:
         """Sigma_h X'u = S X' (I + C X S X')^-1 u, with S the covariance before the batch."""
@@ -201,20 +235,21 @@ class GroupSearch:
     def _add(self, columns: Ids) -> bool:
         """A group of these columns; False if it would stay at its means, and that rule is in use."""
         ids, C, y = self.columns.ids[columns], self.params["C"], self.lesson.y
-        X = self.columns.take(columns)
+        rows, X = self.columns.take(columns)
         if self.params["whiten"]:
             group = Group(ids, root_of(self.prior.blocks.among(self.places[columns]), C * (X.T @ X)))
             X = whitened(group.root, X)
         else:
             group = Group(ids, np.eye(len(ids)))
-        z = C * ((self.a * y) @ X)
+        z = C * ((self.a * y)[rows] @ X)
         if self.params["group_tol"] is not None and self.groups and np.linalg.norm(z) <= self._cut():
             return False
         self.ends = np.append(self.ends, self.free + self.n_chosen + len(ids))
         self.groups.append(group)
         self._left[columns] = False
         slots = self._slots(-1)
-        self.X[:, slots], self.z[slots] = X, z
+        self.X.add(X, rows)
+        self.z[slots] = z
         self.w0[slots] = group.root.T @ self._mean[columns]
         return True
 
@@ -236,8 +271,8 @@ class GroupSearch:
             self.a[:], self.z[:] = 0.0, 0.0
         for _ in range(given["max_inner_iter"]):
             _, primal, dual = group_ascend(
-                self.X, self.ends, self.free, self.lesson.y, self.cost, given["C"], given["sigma"],
-                given["ridge"], given["step"], self.w0, self.a, self.z, self.w,
+                self.X, self.lesson.y, self.cost, given["C"], given["sigma"], given["ridge"], given["step"],
+                self.w0, self.a, self.z, self.w,
             )  # fmt: skip
             self.n_iter += 1
             self.gap = primal - dual
@@ -272,11 +307,6 @@ def root_of(covariance: Array, gain: Array) -> Array:
     return root
 
 
-def whitened(root: Array, X: Array) -> Array:
-    """L^-1 x of every row, by LAPACK itself: SciPy takes longer to look at a few columns than to solve them."""
-    return np.ascontiguousarray(linalg.lapack.dtrtrs(root, X.T, lower=1)[0].T)
-
-
 def unwhitened(root: Array, w: Array) -> Array:
     """L'^-1 w."""
     return linalg.lapack.dtrtrs(root, w, lower=1, trans=1)[0]
@@ -289,17 +319,17 @@ def refit(search: GroupSearch) -> Array:
     free = search.free
     if not free + len(ids):
         return np.empty(0)
-    covariance, X = np.eye(free + len(ids)), np.empty((len(lesson.y), free + len(ids)))
-    columns = np.searchsorted(search.columns.ids, ids)
-    places = search.places[columns]
+    places = search.places[columns := np.searchsorted(search.columns.ids, ids)]
+    covariance = np.eye(free + len(ids))
     covariance[free:, free:] = prior.blocks.among(places)
-    X[:, free:] = search.columns.take(columns)
     centre = np.concatenate([np.full(free, prior.constant[0]), prior.mean_at(places)])
     if free:
-        covariance[0, 0], X[:, 0] = prior.constant[1], lesson.constant
-    root = root_of(covariance, given["C"] * (X.T @ X))
-    coordinates = whitened(root, X)
+        covariance[0, 0] = prior.constant[1]
+    X = search.columns.chosen(columns, lesson.constant)
+    root = root_of(covariance, given["C"] * X.gram(np.ones(len(lesson.y))))
     a, w = np.zeros(len(lesson.y)), root.T @ centre
+    cost = given["C"] * search.cost
     for _ in range(given["max_inner_iter"]):
-        ascend(coordinates, lesson.y, given["C"] * search.cost, given["squared"], a, w)
+        for some in (slice(k, k + _BLOCK) for k in range(0, len(a), _BLOCK)):
+            ascend(X.whitened(root, some), lesson.y[some], cost[some], given["squared"], a[some], w)
     return unwhitened(root, w)

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import ArowDiagonal, add_columns, ascend, best_outside, condition
+from .._core import ArowDiagonal, add_columns, best_outside, condition
 from .._engine import State
 from .._estimators import BatchLesson, BatchRule, Ids, Params, View
 from .._gate import Array, linalg
+from ._chosen_columns import ChosenColumns
 from ._class_costs import COUNTS, shares_of
 
+_LEAST_SHARE, _ROUNDING = 2.0**-20, 1e-12  # of a step; of the loss
 LEAST_SCALE = 1e-100  # below, sums that are not yet forgotten are brought to another unit
 
 
@@ -167,45 +169,100 @@ def _costs(lesson: BatchLesson, view: View, params: Params) -> Array:
 
 
 def _learn(lesson: BatchLesson, view: View, prior: Gaussian, cost: Array, params: Params) -> tuple[Gaussian, int]:
-    """Rounds of looking for features and learning their weights, all from the same prior, then the new covariance.
-
-    In coordinates in which the prior's covariance R R' is the identity: rows R' x, weights w with mean = R w.
-    """
-    y, n_add = lesson.y, params["n_add"]
-    root = linalg.cholesky(prior.covariance, lower=True)
+    """Rounds of looking for features and learning their weights, all from the same prior, then the new covariance:
+    Sigma = R (I + R' X' D X R)^-1 R', with R R' that of the prior and D the costs of the rows with a loss."""
+    y, n_add, n_old = lesson.y, params["n_add"], len(prior.mean)
     constant = np.full(prior.n_first, lesson.rows.n_features)
-    Z = lesson.take(np.concatenate([constant, prior.ids])) @ root
-    start = linalg.solve_triangular(root, prior.mean, lower=True)
+    root = linalg.cholesky(prior.covariance, lower=True)
+    inverse = linalg.cho_solve((root, True), np.eye(n_old))
     n_rounds = max(1, math.ceil((params["n_pool"] - len(prior.ids)) / n_add))
     search = _Scout(lesson, view, cost, n_rounds) if params["scout"] else _Sums(lesson, view, cost, n_rounds, params)
-    ids, w = prior.ids, start
+    ids, mean = prior.ids, prior.mean
+    X = ChosenColumns.of(lesson.rows, lesson.constant, np.concatenate([constant, ids]))
+    margins, active = y * X.scores(mean), np.empty(0)
     for k in range(search.n_rounds):
-        new = search.look(1 - y * (Z @ w), np.sort(ids), n_add)
+        new = search.look(1 - margins, np.sort(ids), n_add)
         if k and not len(new):
             break  # the same features and prior gave these weights: there is nothing to change from here on
-        ids = np.concatenate([ids, new])
-        Z = np.hstack([Z, lesson.take(new)])
-        start = np.concatenate([start, np.zeros(len(new))])
-        a, w = np.zeros(len(y)), start.copy()
-        for _ in range(params["max_inner_iter"]):
-            ascend(Z, y, cost, True, a, w)
-    active = np.where(y * (Z @ w) < 1, cost, 0.0)
-    n_old = len(root)
-    mean = np.concatenate([root @ w[:n_old], w[n_old:]])
-    return surer(ids, mean, with_new(root, len(w)), (Z.T * active) @ Z), int(np.count_nonzero(a))
+        if len(new):
+            ids = np.concatenate([ids, new])
+            X = ChosenColumns.of(lesson.rows, lesson.constant, np.concatenate([constant, ids]))
+        n = prior.n_first + len(ids)
+        precision = with_new(inverse, n)
+        problem = _Means(X, y, cost, precision, np.pad(prior.mean, (0, n - n_old)))
+        mean, margins, active, gain = problem.best(np.pad(mean, (0, n - len(mean))), params["max_inner_iter"])
+    R = with_new(root, len(mean))
+    n_updates = np.count_nonzero(active if lesson.constant else active * X.is_felt())
+    return surer(ids, mean, R, R.T @ gain @ R), int(n_updates)
 
 
-def with_new(root: Array, n: int) -> Array:
-    """The root of a covariance with more features, which have the variance 1."""
-    R = np.eye(n)
-    R[: len(root), : len(root)] = root
-    return R
+class _Means(NamedTuple):
+    """min_m  (m - m0)' P (m - m0) / 2 + sum_i cost_i max(0, 1 - y_i m'x_i)^2 / 2."""
+
+    X: ChosenColumns
+    y: Array
+    cost: Array
+    precision: Array
+    centre: Array
+
+    def best(self, mean: Array, n_steps: int) -> tuple[Array, Array, Array, Array]:
+        """The mean, its margins, the costs of rows with a loss, and their products X' D X.
+
+        By Newton's method: least squares over the rows with a loss, until these stay the same, which is then exact.
+        """
+        margins = self.y * self.X.scores(mean)
+        active = self._active(margins)
+        gain = self.X.gram(active)
+        for _ in range(n_steps):
+            bend, pull = self.precision + gain, self.precision @ self.centre + self.X.pull(active * self.y)
+            if not (np.isfinite(bend).all() and np.isfinite(pull).all()):
+                raise FloatingPointError
+            aim = linalg.cho_solve(linalg.cho_factor(bend, lower=True, check_finite=False), pull, check_finite=False)
+            there = self.y * self.X.scores(aim)
+            share = self._share(mean, aim, margins, there)
+            mean, margins = _between(mean, aim, share), _between(margins, there, share)
+            before, active = active, self._active(margins)
+            if not np.array_equal(before, active):
+                gain = self.X.gram(active)
+            elif share == 1:
+                break
+        return mean, margins, active, gain
+
+    def _active(self, margins: Array) -> Array:
+        return np.where(margins < 1, self.cost, 0.0)
+
+    def _share(self, mean: Array, aim: Array, margins: Array, there: Array) -> float:
+        """The largest of 1, 1/2, 1/4, ... with which a step lowers the objective."""
+        away, move = mean - self.centre, aim - mean
+        pulled = self.precision @ move
+        linear, square = float(away @ pulled), 0.5 * float(move @ pulled)
+        begin, share = self._paid(margins), 1.0
+        while share > _LEAST_SHARE:
+            change = self._paid(margins + share * (there - margins)) - begin + share * (linear + share * square)
+            if change <= _ROUNDING * begin:
+                break
+            share *= 0.5
+        return share
+
+    def _paid(self, margins: Array) -> float:
+        return 0.5 * float(self.cost @ np.maximum(0.0, 1 - margins) ** 2)
+
+
+def _between(begin: Array, end: Array, share: float) -> Array:
+    return end if share == 1 else begin + share * (end - begin)
+
+
+def with_new(matrix: Array, n: int) -> Array:
+    """A covariance, its root or its inverse with more features, which have the variance 1."""
+    whole = np.eye(n)
+    whole[: len(matrix), : len(matrix)] = matrix
+    return whole
 
 
 def surer(ids: Ids, mean: Array, root: Array, gain: Array) -> Gaussian:
     """A pool in order whose covariance is Sigma = R (I + gain)^-1 R', with gain = Z' D Z over rows Z = X R."""
-    inner = linalg.cholesky(np.eye(len(mean)) + gain, lower=True)
-    half = linalg.solve_triangular(inner, root.T, lower=True)
+    inner = linalg.cholesky(np.eye(len(mean)) + gain, lower=True, check_finite=False)
+    half = linalg.solve_triangular(inner, root.T, lower=True, check_finite=False)
     pool, order = Gaussian(ids, mean, half.T @ half), np.argsort(ids)
     at = np.concatenate([np.arange(pool.n_first), pool.n_first + order])
     return Gaussian(pool.ids[order], pool.mean[at], pool.covariance[np.ix_(at, at)])

@@ -202,7 +202,11 @@ class PoolCWClassifier(LearnsInSums, KnowsDoubt, SelectsFeatures, ChoosesCosts):
         file="cost",
     )
     pool: float = param(default=3, rule=_times, doc="Size of the pool, in multiples of ``n_features_to_select``.")
-    max_inner_iter: int = param(default=3, doc="Largest number of passes of dual coordinate ascent over a batch.")
+    max_inner_iter: int = param(
+        default=10,
+        doc="""Largest number of steps of Newton's method for the means in each look for features. It ends when the rows
+        with a loss stay the same, which is then exact.""",
+    )
     intercept_scaling: float = param(
         default=0.1,
         doc="""Value of the constant feature; with scaled columns it is always 1. With a larger value, the constant
