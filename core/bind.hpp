@@ -123,6 +123,9 @@ struct AnyLearner {
   virtual void rebuild() = 0;
 };
 
+/// Whether all weights are finite, and whether any but the constant's is not 0.
+struct Survey { bool finite = true, in_use = false; };
+
 /// A learner of one output.
 struct AnySingle : AnyLearner {
   virtual PassResult run(const AnyRows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins, index_t stride,
@@ -133,6 +136,7 @@ struct AnySingle : AnyLearner {
   virtual void scores(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void spreads(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void weights(double* out, index_t n) = 0;
+  virtual Survey survey(index_t n) = 0;
   virtual void evidence(double* out, index_t n) = 0;
 };
 
@@ -197,6 +201,21 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
       watch.tick();
       out[j] = learner.weight(j);
     }
+  }
+  Survey survey(index_t n) override {
+    read();
+    Survey found;
+    Watch watch;
+    double some[512];
+    for (index_t begin = 0; begin < n; begin += 512) {
+      watch.tick();
+      const index_t m = std::min<index_t>(512, n - begin);
+      for (index_t k = 0; k < m; ++k) some[k] = learner.weight(begin + k);
+      found.finite &= all_within(some, m, std::numeric_limits<double>::max());
+      const index_t last = begin + m == n ? m - 1 : m;
+      found.in_use = found.in_use || std::any_of(some, some + last, [](double w) { return w != 0; });
+    }
+    return found;
   }
   void evidence([[maybe_unused]] double* out, [[maybe_unused]] index_t n) override {
     if constexpr (HasEvidence<L>::value)

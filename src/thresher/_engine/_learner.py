@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, linear_scores
+from .._core import Rows, all_finite, linear_scores
 from .._gate import Array
 from . import _state
 from ._calibration import ScoreCounts, score_fields, score_sizes
@@ -572,6 +572,18 @@ class Learner:
         """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
         return self._read(state, self.outputs_of(state, self.chosen(state) if model is None else model))[0]
 
+    def can_survey(self, state: State) -> bool:
+        """Whether weights are read as they are, one output after the other."""
+        outputs = self.outputs_of(state, self.chosen(state))
+        selects_together = self.joint and len(outputs) > 1 and self._params_of(state, outputs[0])[self.joint] > 0
+        return self.tuning is None and not selects_together
+
+    def survey(self, state: State) -> tuple[bool, bool]:
+        """What :func:`surveyed` says of :meth:`weights`, without a copy of them."""
+        outputs, size = self.outputs_of(state, self.chosen(state)), state.sizes["weight"]
+        found = [self.core.survey(state.views[k], self._params_to_read(state, k), size) for k in outputs]
+        return all(is_finite for is_finite, _ in found), any(is_in_use for _, is_in_use in found)
+
     def selected(self, state: State) -> NDArray[np.bool_]:
         """The features that all outputs of the model may use together."""
         return self._read(state, self.outputs_of(state, self.chosen(state)))[1]
@@ -689,6 +701,11 @@ def _with_columns(rows: Rows, selected: NDArray[np.bool_]) -> Rows:
         return Rows.dense(rows.values * selected.astype(rows.values.dtype), False)
     kept = selected[rows.columns].astype(rows.values.dtype)
     return Rows.csr(rows.values * kept, rows.columns, rows.starts, rows.n_features, False)
+
+
+def surveyed(weights: Array) -> tuple[bool, bool]:
+    """Whether all weights are finite, and whether any but those of the constant are not 0."""
+    return all_finite(weights.ravel()), bool(weights[:, :-1].any())
 
 
 def winning_codes(margins: Array) -> NDArray[np.intp]:
