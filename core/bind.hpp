@@ -204,18 +204,25 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
   }
   Survey survey(index_t n) override {
     read();
-    Survey found;
     Watch watch;
-    double some[512];
-    for (index_t begin = 0; begin < n; begin += 512) {
+    double trace[4] = {0, 0, 0, 0};  // 0, or NaN
+    bool in_use = false;
+    const auto see = [&](index_t j, int i) {
+      const double w = learner.weight(j);
+      trace[i] += w - w;
+      return w != 0;
+    };
+    const index_t constant = n - 1;
+    for (index_t begin = 0; begin < constant; begin += 4096) {
       watch.tick();
-      const index_t m = std::min<index_t>(512, n - begin);
-      for (index_t k = 0; k < m; ++k) some[k] = learner.weight(begin + k);
-      found.finite &= all_within(some, m, std::numeric_limits<double>::max());
-      const index_t last = begin + m == n ? m - 1 : m;
-      found.in_use = found.in_use || std::any_of(some, some + last, [](double w) { return w != 0; });
+      const index_t end = std::min<index_t>(begin + 4096, constant);
+      index_t j = begin;
+      for (; j + 4 <= end; j += 4)
+        for (int i = 0; i < 4; ++i) in_use |= see(j + i, i);
+      for (; j < end; ++j) in_use |= see(j, 0);
     }
-    return found;
+    see(constant, 0);
+    return {(trace[0] + trace[1]) + (trace[2] + trace[3]) == 0, in_use};
   }
   void evidence([[maybe_unused]] double* out, [[maybe_unused]] index_t n) override {
     if constexpr (HasEvidence<L>::value)

@@ -25,8 +25,8 @@ from ._tuning import Tuning, segments
 if TYPE_CHECKING:
     from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
 
-_CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
-_ALONE = 1 << 15  # the same where only one output learns
+_FEWEST, _MOST = 1 << 12, 1 << 15  # rows that outputs learn in turn: with fewer, states change places in the cache
+_MOST_SCORES = 1 << 21  # of all outputs that are held at a time
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
 _COUNTS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
@@ -360,7 +360,7 @@ class Learner:
 
     def _chunks(self, state: State, order: NDArray[np.int64], weight: Array | None) -> Iterator[tuple[int, int, int]]:
         """Pieces of an order that all outputs learn in turn: begin, end, and the milestone if one is there, else 0."""
-        size, pieces = _CHUNK, iter([(0, len(order), 0)])
+        size, pieces = max(_FEWEST, min(_MOST, _MOST_SCORES // state.n_outputs)), iter([(0, len(order), 0)])
         if self.grid:
             pieces = segments(state, order, None if weight is None else weight[order] > 0)
         elif self.params.get("batch_constant"):  # mini-batches that must be seen as a whole
@@ -389,7 +389,7 @@ class Learner:
                 part = order[begin:end]
                 tuning.meet(self, state, lesson.target.y[part if present is None else part[present[begin:end]]])
             alone = room is None and len(tuning.running(self, state)) * state.n_outputs == self.n_models
-            step = max(size, _ALONE) if alone else size
+            step = max(size, _MOST) if alone else size
             for at in range(begin, end, step):
                 part = order[at : min(at + step, end)]
                 mistakes, diverged = self._learn_part(tuning, lesson, state, part, room)
