@@ -39,6 +39,14 @@ def text_problem(n_rows: int, nnz: int = 75, n_test: int = 20_000) -> Problem:
     return Problem(*text_rows(n_rows, nnz, seed=1), *text_rows(n_test, nnz, seed=HELD_OUT_SEED))
 
 
+def text_classes(n_rows: int, n_classes: int, n_test: int) -> Problem:
+    """The first of the same rows; the class is that of the largest of as many random linear scores."""
+    problem = text_problem(5_000 if n_rows <= 5_000 else 100_000)
+    scores = np.random.default_rng(n_classes).standard_normal((N_WORDS, n_classes))
+    y, y_test = (np.asarray(X @ scores).argmax(axis=1) for X in (problem.X[:n_rows], problem.X_test[:n_test]))
+    return Problem(problem.X[:n_rows], y, problem.X_test[:n_test], y_test)
+
+
 def dense_problem(n_rows: int, n_test: int = 20_000) -> Problem:
     return Problem(*_dense_rows(n_rows, seed=1), *_dense_rows(n_test, seed=HELD_OUT_SEED))
 

@@ -123,6 +123,9 @@ struct AnyLearner {
   virtual void rebuild() = 0;
 };
 
+/// Whether all weights are finite, and whether any but the constant's is not 0.
+struct Survey { bool finite = true, in_use = false; };
+
 /// A learner of one output.
 struct AnySingle : AnyLearner {
   virtual PassResult run(const AnyRows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins, index_t stride,
@@ -133,6 +136,7 @@ struct AnySingle : AnyLearner {
   virtual void scores(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void spreads(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void weights(double* out, index_t n) = 0;
+  virtual Survey survey(index_t n) = 0;
   virtual void evidence(double* out, index_t n) = 0;
 };
 
@@ -197,6 +201,28 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
       watch.tick();
       out[j] = learner.weight(j);
     }
+  }
+  Survey survey(index_t n) override {
+    read();
+    Watch watch;
+    double trace[4] = {0, 0, 0, 0};  // 0, or NaN
+    bool in_use = false;
+    const auto see = [&](index_t j, int i) {
+      const double w = learner.weight(j);
+      trace[i] += w - w;
+      return w != 0;
+    };
+    const index_t constant = n - 1;
+    for (index_t begin = 0; begin < constant; begin += 4096) {
+      watch.tick();
+      const index_t end = std::min<index_t>(begin + 4096, constant);
+      index_t j = begin;
+      for (; j + 4 <= end; j += 4)
+        for (int i = 0; i < 4; ++i) in_use |= see(j + i, i);
+      for (; j < end; ++j) in_use |= see(j, 0);
+    }
+    see(constant, 0);
+    return {(trace[0] + trace[1]) + (trace[2] + trace[3]) == 0, in_use};
   }
   void evidence([[maybe_unused]] double* out, [[maybe_unused]] index_t n) override {
     if constexpr (HasEvidence<L>::value)

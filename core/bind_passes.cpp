@@ -126,6 +126,18 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
     nb::gil_scoped_release nogil;
     learner->weights(out.data(), source.n_weights);
   }, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
+  // What is asked of all weights, without a copy of them: whether they are finite, and whether any but the constant's is not 0.
+  def(in, "survey", [make](nb::dict state, nb::dict params, index_t n_weights) {
+    require(n_weights > 0, "there must be a weight of the constant");
+    const PySource source(std::move(state), std::move(params), n_weights);
+    const auto learner = make(source);
+    Survey found;
+    {
+      nb::gil_scoped_release nogil;
+      found = learner->survey(n_weights);
+    }
+    return nb::make_tuple(found.finite, found.in_use);
+  }, nb::arg("state"), nb::arg("params"), nb::arg("n_weights"));
   if (has_evidence)
     def(in, "evidence", [make](nb::dict state, nb::dict params, const Out<double>& out) {
       const PySource source(std::move(state), std::move(params), static_cast<index_t>(out.shape(0)) + 1);

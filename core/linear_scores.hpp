@@ -72,7 +72,11 @@ THRESHER_INLINE void score_all(const Row& x, const WeightTable& table, double* o
 template <class Rows>
 THRESHER_INLINE void score_tile(const Rows& rows, double bias, index_t begin, index_t end, const WeightTable& table,
                                 double* out) {
-  for (index_t i = begin; i < end; ++i) score_all(rows.row(i, bias), table, out + (i - begin) * table.n_padded);
+  const Ahead<Rows> ahead(rows);
+  for (index_t i = begin; i < end; ++i) {
+    ahead.ask(nullptr, i, rows.n_rows);
+    score_all(rows.row(i, bias), table, out + (i - begin) * table.n_padded);
+  }
 }
 
 #if defined(__x86_64__) && THRESHER_GNU

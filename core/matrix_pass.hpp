@@ -58,12 +58,13 @@ template <class Learner, class Rows>
 PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, const MatrixLesson& lesson, Tally& tally, double* out,
                            double* margins, const OtherForm& other, ScoreCounts* counts) {
   PassResult result;
-  const index_t ahead = rows_ahead(rows.mean_bytes()), width = learner.width();
+  const Ahead<Rows> ahead(rows);
+  const index_t width = learner.width();
   Watch watch;
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     watch.tick();
     const index_t i = lesson.order ? lesson.order[t] : t;
-    if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
+    ahead.ask(lesson.order, t, lesson.n_steps);
     const auto x = rows.row(i, bias);
     const Item item = lesson.item(i);
     if (item.weight != 0) {

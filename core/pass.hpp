@@ -88,11 +88,6 @@ auto look_ahead(Learner& learner, const Rows& rows, double bias, const Lesson& l
 template <class Learner, class Rows>
 void look_ahead(Learner&, const Rows&, double, const Lesson&, index_t, long) {}
 
-/// How many steps before its turn a row is asked for: memory answers in about the time it takes to learn from 4 KB of rows.
-inline index_t rows_ahead(double row_bytes) {
-  return row_bytes < 64 ? 32 : row_bytes > 4096 ? 1 : static_cast<index_t>(std::ceil(8192 / row_bytes));
-}
-
 /// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it.
 ///
 /// The order comes from outside: shuffles, samples and mini-batches are data, so the core holds no random state and a
@@ -103,12 +98,12 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
                     index_t stride, const OtherForm& other, ScoreCounts* counts) {
   PassResult result;
   ScoreQueue scores(counts);
-  const index_t ahead = rows_ahead(rows.mean_bytes());
+  const Ahead<Rows> ahead(rows);
   Watch watch;
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     watch.tick();
     const index_t i = lesson.order ? lesson.order[t] : t;
-    if (lesson.order && t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
+    ahead.ask(lesson.order, t, lesson.n_steps);
     const auto x = rows.row(i, bias);
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
     if (weight != 0) look_ahead(learner, rows, bias, lesson, t, 0);
@@ -146,10 +141,12 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
 /// Scores of all rows with the weights a prediction uses.
 template <class Learner, class Rows>
 void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
+  const Ahead<Rows> ahead(rows);
   in_parts(rows.n_rows, rows.n_values(), [&](index_t begin, index_t end) {
     Watch watch;
     for (index_t i = begin; i < end; ++i) {
       watch.tick();
+      ahead.ask(nullptr, i, end);
       out[i * stride] = look(learner, rows.row(i, bias));
     }
   });
@@ -158,10 +155,12 @@ void run_scores(const Learner& learner, const Rows& rows, double bias, double* o
 /// The variance of each of these scores, of a learner that keeps one for its weights.
 template <class Learner, class Rows>
 void run_spreads(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
+  const Ahead<Rows> ahead(rows);
   in_parts(rows.n_rows, rows.n_values(), [&](index_t begin, index_t end) {
     Watch watch;
     for (index_t i = begin; i < end; ++i) {
       watch.tick();
+      ahead.ask(nullptr, i, end);
       out[i * stride] = learner.spread(rows.row(i, bias), AllFeatures());
     }
   });

@@ -4,6 +4,7 @@
 // A row may carry a constant feature of value `bias`, whose weight is stored after the last column (index n_features).
 // 0 switches it off.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -128,11 +129,11 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
   }
 };
 
-/// Ask for the cache lines of a row that comes next; a row longer than 4 KB is left to the hardware.
-inline void prefetch_bytes(const void* begin, std::size_t n_bytes) {
-  const char* p = static_cast<const char*>(begin);
-  const char* end = p + (n_bytes < 4096 ? n_bytes : 4096);
-  for (; p < end; p += 64) prefetch_line(p);
+/// Ask for the cache lines of this many bytes, or of the first 4 KB. Inlined, because GCC drops calls of functions that do nothing else.
+THRESHER_INLINE void prefetch_bytes(const void* begin, double n_bytes) {
+  const int n_lines = n_bytes < 4096 ? static_cast<int>(n_bytes) / 64 + 1 : 64;
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);  // lines beyond an array may be asked for, pointers there not made
+  for (int k = 0; k < n_lines; ++k) prefetch_line(reinterpret_cast<const void*>(first + 64 * k));
 }
 
 template <class Value>
@@ -142,8 +143,9 @@ struct DenseRows {
 
   DenseRow<Value> row(index_t i, double bias) const { return {values + i * n_features, n_features, bias}; }
   index_t n_values() const { return n_rows * n_features; }
-  double mean_bytes() const { return static_cast<double>(n_features) * sizeof(Value); }
-  void prefetch(index_t i) const { prefetch_bytes(values + i * n_features, n_features * sizeof(Value)); }
+  static constexpr bool gathers = false;  // whether weights are read here and there
+  static constexpr std::size_t bytes_each = sizeof(Value);
+  THRESHER_INLINE void prefetch(index_t i, double n) const { prefetch_bytes(values + i * n_features, n * sizeof(Value)); }
 };
 
 template <class Value, class Column>
@@ -157,14 +159,34 @@ struct CsrRows {
     return {values + starts[i], columns + starts[i], starts[i + 1] - starts[i], n_features, bias};
   }
   index_t n_values() const { return starts[n_rows]; }
-  double mean_bytes() const {
-    return n_rows == 0 ? 0 : static_cast<double>(starts[n_rows]) / n_rows * (sizeof(Value) + sizeof(Column));
+  static constexpr bool gathers = true;
+  static constexpr std::size_t bytes_each = sizeof(Value) + sizeof(Column);
+  THRESHER_INLINE void prefetch(index_t i, double n) const {
+    prefetch_bytes(values + starts[i], n * sizeof(Value));
+    prefetch_bytes(columns + starts[i], n * sizeof(Column));
   }
-  void prefetch(index_t i) const {
-    const index_t begin = starts[i], nnz = starts[i + 1] - begin;
-    prefetch_bytes(values + begin, nnz * sizeof(Value));
-    prefetch_bytes(columns + begin, nnz * sizeof(Column));
+};
+
+/// Asks for rows some steps before their turn: memory answers in about the time it takes to learn from 4 KB of rows. Where weights are
+/// read here and there, the hardware does not see that rows come one after the other, so they are asked for as well. What is asked for is
+/// a row of mean length: the end of a loop over the lines of each row would be mispredicted, which costs as much as it gains.
+template <class Rows>
+class Ahead {
+ public:
+  explicit Ahead(const Rows& rows)
+      : rows_(rows), n_each_(rows.n_rows == 0 ? 0 : static_cast<double>(rows.n_values()) / static_cast<double>(rows.n_rows)) {
+    const double row_bytes = n_each_ * Rows::bytes_each;
+    n_steps_ = row_bytes < 64 ? 32 : row_bytes > 4096 ? 1 : static_cast<index_t>(std::ceil(8192 / row_bytes));
   }
+  /// At step t of a loop that ends before step `end`; without an order, rows come as they lie.
+  THRESHER_INLINE void ask(const index_t* order, index_t t, index_t end) const {
+    if ((order || Rows::gathers) && t + n_steps_ < end) rows_.prefetch(order ? order[t + n_steps_] : t + n_steps_, n_each_);
+  }
+
+ private:
+  const Rows& rows_;
+  double n_each_;
+  index_t n_steps_ = 0;
 };
 
 /// What loops are compiled for. Columns of 64 bits become columns of 32 bits when rows are taken in: compiled for both, the

@@ -91,12 +91,12 @@ struct Sdca {
   /// One step for each row of the lesson's order.
   template <class Rows>
   void epoch(const Rows& rows, double bias, const Lesson& lesson) {
-    const index_t ahead = rows_ahead(rows.mean_bytes());
+    const Ahead<Rows> ahead(rows);
     Watch watch;
     for (index_t t = 0; t < lesson.n_steps; ++t) {
       watch.tick();
       const index_t i = lesson.order[t];
-      if (t + ahead < lesson.n_steps) rows.prefetch(lesson.order[t + ahead]);
+      ahead.ask(lesson.order, t, lesson.n_steps);
       if (share[i] == 0) continue;
       const auto x = rows.row(i, bias);
       const double y = lesson.target(i), push = share[i] / l2;

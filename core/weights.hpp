@@ -8,6 +8,7 @@ namespace thresher {
 
 /// Every addition counts at once: mini-batches of one row.
 struct Direct {
+  static constexpr bool waits = false;
   double *value, *offset;
   static constexpr double batch_size = 1;
 
@@ -41,6 +42,7 @@ struct Direct {
 
 /// The same for sums whose mean is asked for as often as they are: each lies beside its offset.
 struct Averaged {
+  static constexpr bool waits = false;
   struct Sum { double value, offset; };
   Sum* sums;
   static constexpr double batch_size = 1;
@@ -72,6 +74,7 @@ struct Averaged {
 /// `pending[j]` belongs to batch `stamp[j]`; it counts once that batch is over and is folded into value[j] at the next
 /// touch. A batch therefore costs O(non-zeros), and an unfinished one survives between calls like everything else.
 struct HeldBack {
+  static constexpr bool waits = true;
   double *value, *offset, *pending, *pending_offset, *stamp, *batch, *count;
   double* square = nullptr;  // if needed: the sum over the batches of what each added, squared
   index_t n_weights;

@@ -191,20 +191,31 @@ struct Pegasos {
   template <class Row, class InverseAlpha>
   void add(const Row& x, double gain, double next_scale, InverseAlpha inverse) {
     const double step = gain / next_scale;
-    // Growth of sum_j alpha_j held_j^2, taken before anything is added.
+    // Growth of sum_j alpha_j held_j^2, of what is held before anything is added.
     const auto grows = [&](index_t j, double xj) { return xj * (2 * next_scale * v.held(j) + gain * inverse(j) * xj); };
-    *held_square += gain * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
-
     const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
       return [&, by, lived](index_t j, double xj) { v.add(j, by * inverse(j) * xj, lived); };
     };
+    const auto moves = move(step, *area), constant_moves = free_constant ? move(gain, *constant_area) : moves;
+    if constexpr (!Sums::waits) {
+      if (!means) {  // nothing is held, so one look at the row does both
+        const auto both = [&](index_t j, double xj) {
+          moves(j, xj);
+          return grows(j, xj);
+        };
+        *held_square += gain * x.sum(both, [&](index_t j, double xj) {
+          constant_moves(j, xj);
+          return free_constant ? 0.0 : grows(j, xj);
+        });
+        return;
+      }
+    }
+    *held_square += gain * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
     if (means) {
       means->hold_back(step * x.sum([&](index_t j, double xj) { return inverse(j) * xj * means->row_sum[j]; }, nothing), *area);
-      x.each(move(step, *area), [](index_t, double) {});
-    } else if (free_constant) {
-      x.each(move(step, *area), move(gain, *constant_area));
+      x.each(moves, [](index_t, double) {});
     } else {
-      x.each(move(step, *area));
+      x.each(moves, constant_moves);
     }
   }
   void take(const Step& next) {

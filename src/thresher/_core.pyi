@@ -95,6 +95,10 @@ class CoreLearner:
     @staticmethod
     def weights(state: State, params: Params, out: Floats) -> None: ...
     @staticmethod
+    def survey(  # of learners of one output: whether weights are finite, and whether any but the constant's is not 0
+        state: State, params: Params, n_weights: int
+    ) -> tuple[bool, bool]: ...
+    @staticmethod
     def evidence(  # of learners whose surest weights are read; one number per feature
         state: State, params: Params, out: Floats
     ) -> None: ...

@@ -251,6 +251,35 @@ def test_broken_structure_is_reported_and_no_pass_takes_it(name, case, column):
         run(name, rows, np.ones(3), state.view(0))
 
 
+@pytest.mark.parametrize("n_rows", [1, 255, 256, 257, 700])
+@pytest.mark.parametrize("column", [np.int32, np.int64])
+def test_columns_may_fall_between_rows_and_nowhere_else(n_rows, column):
+    """All columns are looked at in one sweep over blocks of rows."""
+    rng = np.random.default_rng(n_rows)
+    rows = [np.sort(rng.choice(6, size=rng.integers(0, 5), replace=False)) for _ in range(n_rows - 1)] + [np.arange(3)]
+    columns = np.concatenate(rows).astype(column)
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    assert _core.Rows.csr(np.ones(len(columns)), columns, starts, 6).fault == ""
+    for k in set(range(1, len(columns))) - set(starts.tolist()):
+        wrong = columns.copy()
+        wrong[k] = wrong[k - 1]
+        assert _core.Rows.csr(np.ones(len(columns)), wrong, starts, 6).fault == "order"
+
+
+@pytest.mark.parametrize("n_features", [0, 1, 511, 512, 1030])
+def test_a_survey_tells_what_all_weights_tell(n_features):
+    def survey(j=0, value=0.0):
+        state = new_state("Pa", n_features)
+        state.arrays["coef"][0, j] = value
+        return _core.Pa.survey(state.view(0), LEARNERS["Pa"], n_features + 1)
+
+    assert survey() == survey(n_features, 1.0) == (True, False)  # the constant alone uses no feature
+    assert survey(n_features, np.inf) == (False, False)
+    for j in {0, n_features // 2, n_features - 1} & set(range(n_features)):
+        assert survey(j, -1e-300) == (True, True)
+        assert survey(j, np.nan)[0] is survey(j, -np.inf)[0] is False
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_columns_of_64_bits_are_narrowed(dtype):
     columns = np.array([0, 2**31 - 2, 5, 7])

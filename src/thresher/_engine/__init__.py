@@ -2,7 +2,7 @@
 estimators."""
 
 from ._calibration import Curve, ScoreCounts
-from ._learner import Axis, Learner, PassResult, largest, winning_codes
+from ._learner import Axis, Learner, PassResult, largest, surveyed, winning_codes
 from ._lesson import Lesson, n_workers
 from ._losses import (
     FOR_CLASSES,

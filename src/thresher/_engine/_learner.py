@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, linear_scores
+from .._core import Rows, all_finite, linear_scores
 from .._gate import Array
 from . import _state
 from ._calibration import ScoreCounts, score_fields, score_sizes
@@ -25,8 +25,8 @@ from ._tuning import Tuning, segments
 if TYPE_CHECKING:
     from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
 
-_CHUNK = 4096  # rows that all outputs learn before the next ones are read, while they are still in cache
-_ALONE = 1 << 15  # the same where only one output learns
+_FEWEST, _MOST = 1 << 12, 1 << 15  # rows that outputs learn in turn: with fewer, states change places in the cache
+_MOST_SCORES = 1 << 21  # of all outputs that are held at a time
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
 _COUNTS = (Field("tally", "tally", 0.0, "sum"), Field("n_mistakes", "model", 0.0, "sum"))
@@ -360,7 +360,7 @@ class Learner:
 
     def _chunks(self, state: State, order: NDArray[np.int64], weight: Array | None) -> Iterator[tuple[int, int, int]]:
         """Pieces of an order that all outputs learn in turn: begin, end, and the milestone if one is there, else 0."""
-        size, pieces = _CHUNK, iter([(0, len(order), 0)])
+        size, pieces = max(_FEWEST, min(_MOST, _MOST_SCORES // state.n_outputs)), iter([(0, len(order), 0)])
         if self.grid:
             pieces = segments(state, order, None if weight is None else weight[order] > 0)
         elif self.params.get("batch_constant"):  # mini-batches that must be seen as a whole
@@ -389,7 +389,7 @@ class Learner:
                 part = order[begin:end]
                 tuning.meet(self, state, lesson.target.y[part if present is None else part[present[begin:end]]])
             alone = room is None and len(tuning.running(self, state)) * state.n_outputs == self.n_models
-            step = max(size, _ALONE) if alone else size
+            step = max(size, _MOST) if alone else size
             for at in range(begin, end, step):
                 part = order[at : min(at + step, end)]
                 mistakes, diverged = self._learn_part(tuning, lesson, state, part, room)
@@ -572,6 +572,18 @@ class Learner:
         """All weights, shape ``(n_outputs, n_features + 1)``, that of the constant feature last."""
         return self._read(state, self.outputs_of(state, self.chosen(state) if model is None else model))[0]
 
+    def can_survey(self, state: State) -> bool:
+        """Whether weights are read as they are, one output after the other."""
+        outputs = self.outputs_of(state, self.chosen(state))
+        selects_together = self.joint and len(outputs) > 1 and self._params_of(state, outputs[0])[self.joint] > 0
+        return self.tuning is None and not selects_together
+
+    def survey(self, state: State) -> tuple[bool, bool]:
+        """What :func:`surveyed` says of :meth:`weights`, without a copy of them."""
+        outputs, size = self.outputs_of(state, self.chosen(state)), state.sizes["weight"]
+        found = [self.core.survey(state.views[k], self._params_to_read(state, k), size) for k in outputs]
+        return all(is_finite for is_finite, _ in found), any(is_in_use for _, is_in_use in found)
+
     def selected(self, state: State) -> NDArray[np.bool_]:
         """The features that all outputs of the model may use together."""
         return self._read(state, self.outputs_of(state, self.chosen(state)))[1]
@@ -689,6 +701,11 @@ def _with_columns(rows: Rows, selected: NDArray[np.bool_]) -> Rows:
         return Rows.dense(rows.values * selected.astype(rows.values.dtype), False)
     kept = selected[rows.columns].astype(rows.values.dtype)
     return Rows.csr(rows.values * kept, rows.columns, rows.starts, rows.n_features, False)
+
+
+def surveyed(weights: Array) -> tuple[bool, bool]:
+    """Whether all weights are finite, and whether any but those of the constant are not 0."""
+    return all_finite(weights.ravel()), bool(weights[:, :-1].any())
 
 
 def winning_codes(margins: Array) -> NDArray[np.intp]:

@@ -111,6 +111,13 @@ class Field:
         return np.full(shape, self.initial)
 
 
+def _pairs(shape: tuple[int, ...], first: float, second: float) -> Array:
+    """Two fresh values beside each other, in one sweep over memory, or in none if they are 0."""
+    if first == 0 == second:
+        return np.zeros((*shape, 2))
+    return np.full(shape, complex(first, second)).view(np.float64).reshape(*shape, 2)
+
+
 class State:
     """Arrays of shape ``(n_outputs, *axes)``, one per field.
 
@@ -156,9 +163,8 @@ class State:
         for f in fields:
             shape = f.whole_shape(self.n_outputs, sizes)
             if f.beside:
-                block = np.empty((*shape, 2))
-                if fill:
-                    block[..., 0], block[..., 1] = fresh[f.beside], f.initial
+                first = next(other.initial for other in self.fields if other.name == f.beside)
+                block = _pairs(shape, first, f.initial) if fill else np.empty((*shape, 2))
                 fresh[f.beside], fresh[f.name] = block[..., 0], block[..., 1]
             else:
                 fresh[f.name] = f.block(self.n_outputs, sizes) if fill else np.empty(shape)

@@ -166,6 +166,9 @@ class BatchLearner(Learner):
         tally[:, 3] += weight.sum()
         return margins
 
+    def can_survey(self, state: State) -> bool:
+        return False
+
     def usual_size(self, n_features: int) -> int | None:
         """Default number of rows in a batch; None for one batch of all rows of a call."""
         return None

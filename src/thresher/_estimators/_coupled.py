@@ -146,6 +146,9 @@ class CoupledLearner(Learner):
         )
         return self.in_users_units(np.ascontiguousarray(out.T), state)
 
+    def can_survey(self, state: State) -> bool:
+        return False
+
 
 class Coupled(OnlineLinear):
     """Base class of estimators whose outputs are one axis of one state."""

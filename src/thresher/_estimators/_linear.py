@@ -201,9 +201,9 @@ class LinearRegressor(ReadsValues, OnlineLinear):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, grow: bool = False) -> Self:  # type: ignore[override]
         return super().partial_fit(X, y, None, sample_weight, grow=grow)
 
-    def _look_back(self, rows: Rows, target: Target) -> None:
+    def _look_back(self, rows: Rows, target: Target, is_in_use: bool) -> None:
         """Warn if the model predicts worse than a constant, because steps were too long for the data."""
-        super()._look_back(rows, target)
+        super()._look_back(rows, target, is_in_use)
         learner = self._learner_now()
         name, tau, epsilon = (learner.params[key] for key in ("loss", "tau", "epsilon"))
         some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, 200)).astype(np.int64)

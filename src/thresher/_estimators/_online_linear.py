@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine, _gate
-from .._core import Rows, all_finite, linear_scores
+from .._core import Rows, linear_scores
 from .._engine import Learner, Lesson, State, Target, are_scaled, in_turn
 from .._gate import Array, at_least, boolean, check_params, none, positive, seed, sparse
 from ._contract import Estimator, check_is_fitted, warn_of_convergence
@@ -155,8 +155,10 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         learner.finish(state)
         if self.shuffle:  # else what is read is what a stream would read
             learner.choose(state)
-        weights = learner.weights(state)
-        if not all_finite(weights.ravel()):
+        few_values = rows.values.size < state.n_outputs * rows.n_features  # a copy would take longer than the passes
+        weights = None if few_values and learner.can_survey(state) else learner.weights(state)
+        is_finite, is_in_use = learner.survey(state) if weights is None else _engine.surveyed(weights)
+        if not is_finite:
             self._refuse_divergence(rows, rows.n_rows - 1)
         self._score_apart(learner, state, lesson, n_iter)
         _gate.commit_features(self, X, rows.n_features)
@@ -164,11 +166,11 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         self.state_, self.n_iter_ = state, n_iter
         self._keep(learner)
         self.densify().to_float64()
-        self._weights_cache: tuple[Learner, Array] | None = (learner, weights)
+        self._weights_cache: tuple[Learner, Array] | None = None if weights is None else (learner, weights)
         self._grown = False
         if "_row_reader" in self.__dict__:
             self._forget_reader(X)
-        self._look_back(rows, target)
+        self._look_back(rows, target, is_in_use)
         return self
 
     @in_turn
@@ -308,9 +310,9 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     def _with_intercept(self, learner: Learner) -> Learner:
         return replace(learner, intercept=float(self.intercept_scaling) if self.fit_intercept else 0.0)
 
-    def _look_back(self, rows: Rows, target: Target) -> None:
+    def _look_back(self, rows: Rows, target: Target, is_in_use: bool) -> None:
         """Warn if all weights are 0 after a fit."""
-        if not self.support_.size:
+        if not is_in_use:
             advice = f"; a smaller {self._penalty} keeps more features" if hasattr(self, self._penalty) else ""
             warn_of_convergence(
                 f"{type(self).__name__}: all weights are 0, so no feature is in use{advice}.", stacklevel=4

@@ -100,7 +100,7 @@ class SparseCentres(FromStarts, Estimator):
         """Predict the cluster of each row, which minimizes its distance plus the penalty of the centre."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
-        return beside(self._assign(rows)[0], rows)
+        return beside(self._objective().nearest(self._data(rows), self._centres), rows)
 
     def transform(self, X: Any) -> Array:
         """Return the distance of each row to each centre, without the penalty."""
@@ -154,8 +154,10 @@ class SparseCentres(FromStarts, Estimator):
         return Objective(float(self.alpha), self.metric == "cosine")
 
     def _assign(self, rows: Any) -> tuple[Labels, Array]:
-        data = Data.of(rows, self._centres, cosine=self.metric == "cosine")
-        return self._objective().assign(data, self._centres)
+        return self._objective().assign(self._data(rows), self._centres)
+
+    def _data(self, rows: Any) -> Data:
+        return Data.of(rows, self._centres, cosine=self.metric == "cosine")
 
     def _rows(self, X: Any, *, reset: bool, grow: bool = False) -> Any:
         if grow and not reset:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,19 +36,22 @@ class Data:
     matrix: Any
     weight: Array | None
     middle: Array | None
-    squares: Any
-    """Of the distances of rows from the middle."""
 
     @classmethod
     def of(cls, matrix: Any, near: Array, weight: Array | None = None, *, cosine: bool = False) -> Data:
         """Rows that will be compared with centres ``near`` these."""
         middle = None if cosine or sparse.issparse(matrix) else _middle(near)
-        if is_foreign_array(matrix):
-            return cls(None, matrix, weight, middle, there.row_squares(matrix, middle))
-        sizes = np.empty(matrix.shape[0])
-        for part in blocks(matrix, 1):
-            sizes[part] = squares(matrix[part] if middle is None else matrix[part] - middle)
-        return cls(as_rows(matrix), matrix, weight, middle, sizes)
+        return cls(None if is_foreign_array(matrix) else as_rows(matrix), matrix, weight, middle)
+
+    @cached_property
+    def squares(self) -> Any:
+        """The squared distance of each row from the middle, which costs need, but not the choice of a centre."""
+        if self.rows is None:
+            return there.row_squares(self.matrix, self.middle)
+        sizes = np.empty(self.n_rows)
+        for part in blocks(self.matrix, 1):
+            sizes[part] = squares(self.matrix[part] if self.middle is None else self.matrix[part] - self.middle)
+        return sizes
 
     @property
     def n_rows(self) -> int:
@@ -120,6 +124,15 @@ class Objective:
         """For each row the centre where it costs least, and that cost."""
         if data.rows is None:
             return there.nearest_centres(data.matrix, data.squares, data.middle, *self._table_there(data, centres))
+        labels, costs = self._compare(data, centres)
+        return labels, np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
+
+    def nearest(self, data: Data, centres: Array) -> Labels:
+        """For each row the centre where it costs least."""
+        return (self.assign if data.rows is None else self._compare)(data, centres)[0]
+
+    def _compare(self, data: Data, centres: Array) -> tuple[Labels, Array]:
+        """For each row the centre where it costs least, and that cost without the square of the row."""
         labels, costs = np.empty(data.n_rows, dtype=np.int32), np.empty(data.n_rows)
         table = self._table(data, centres)
 
@@ -127,7 +140,7 @@ class Objective:
             assign(data.rows, begin, end, *table, None, labels, costs)
 
         in_threads(read, _parts(data, (len(centres), 1)))
-        return labels, np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
+        return labels, costs
 
     def costs(self, data: Data, centres: Array) -> Iterator[tuple[slice, Array]]:
         """The cost of each row at each centre, block by block."""

@@ -288,8 +288,8 @@ class BCWClassifier(LearnsInSums, KnowsDoubt, WeighsClasses, BatchClassifier):
 
     # --- several passes ---------------------------------------------------------------------------------------------
 
-    def _look_back(self, rows: Rows, target: Any) -> None:
-        super()._look_back(rows, target)
+    def _look_back(self, rows: Rows, target: Any, is_in_use: bool) -> None:
+        super()._look_back(rows, target, is_in_use)
         self._say_if_unsettled(stacklevel=5)
 
     def _partial_fit(self, X: Any, read: Any, sample_weight: Any, grow: bool) -> Self:

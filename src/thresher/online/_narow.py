@@ -58,9 +58,9 @@ class NAROWClassifier(DiagonalClassifier):
     def _learner(self, n_features: int) -> Learner:
         return self._surest(_core.NarowDiagonal, _core.NarowFull, _core.NarowJoint, b=self._fixed_step)
 
-    def _look_back(self, rows: Rows, target: Target) -> None:
+    def _look_back(self, rows: Rows, target: Target, is_in_use: bool) -> None:
         """Warn if no row was long enough."""
-        if not self.support_.size:
+        if not is_in_use:
             warn_of_convergence(
                 "NAROWClassifier: no row was doubtful enough to learn from "
                 f"(variance above 1 / b = {1 / self._step_in_use():.3g}); a larger b learns from more.",
