@@ -107,6 +107,14 @@ class StackLook {
         double* const out = sum + i * (i + 1) / 2;
         const index_t end = std::min(i + 1, left + kSquare);
         for (index_t line = 0; next < last && line < 4; ++line, next += per_line) prefetch_line(next);
+        if (size == 0) {  // what the square after the next will read
+          const index_t later = left + 2 * kSquare;
+          const Value* const other = m.values + std::min(n - 1, later + i - top) * down;
+          for (index_t k = 0; k < kSquare; k += per_line) {
+            prefetch_line(row + std::min(n - 1, later + k) * along);
+            prefetch_line(other + std::min(n - 1, top + k) * along);
+          }
+        }
         index_t j = left;
         for (; j + 4 <= end; j += 4) {
           Four below, above, to;
