@@ -28,16 +28,60 @@ void require_inside(const In<index_t>& places, index_t n) {
     require(0 <= places.data()[k] && places.data()[k] < n, "places must lie inside the matrix");
 }
 
-nb::tuple look_at(const nb::object& matrix) {
-  return with_matrix(matrix, [](const auto& m) {
-    require(m.n_rows == m.n_columns, "the matrix must be square");
-    SquareLook found;
-    {
-      nb::gil_scoped_release nogil;
-      found = look_at_square(m);
-    }
-    return nb::make_tuple(found.most, found.same, found.least);
-  });
+template <class Value> using AnyStack = nb::ndarray<const Value, nb::ndim<3>, nb::device::cpu>;
+template <class Value> using Packed = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Square = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Value>
+void look_at(const AnyStack<Value>& stack, Out<double> most, Out<bool> same, Square diagonals, Out<double> factors,
+             Out<double> sum) {
+  const auto n_matrices = static_cast<index_t>(stack.shape(0)), n = static_cast<index_t>(stack.shape(1));
+  require(stack.shape(2) == stack.shape(1), "the matrices must be square");
+  require(most.shape(0) == stack.shape(0) && same.shape(0) == stack.shape(0) && factors.shape(0) == stack.shape(0) &&
+              diagonals.shape(0) == stack.shape(0) && diagonals.shape(1) == stack.shape(1) &&
+              static_cast<index_t>(sum.shape(0)) == n * (n + 1) / 2,
+          "outputs must fit the matrices");
+  nb::gil_scoped_release nogil;
+  StackLook<Value> look(most.data(), diagonals.data(), factors.data(), sum.data(), same.data());
+  look.take({stack.data(), n, n, stack.stride(1), stack.stride(2)}, n_matrices, stack.stride(0));
+}
+
+/// Of matrices that are symmetric, whole ones or packed halves.
+template <class Given>
+void add(const Given& matrices, const In<double>& weights, const In<index_t>& rows, Out<double> half) {
+  const bool whole = matrices.ndim() == 3;
+  std::vector<Piece> pieces;
+  require(weights.shape(0) == matrices.shape(0), "there must be a weight for each matrix");
+  if (whole) {
+    const auto n = static_cast<index_t>(matrices.shape(1));
+    require(matrices.shape(2) == matrices.shape(1) && matrices.stride(2) == 1, "matrices must be square, with rows in one piece");
+    require(static_cast<index_t>(half.shape(0)) == n * (n + 1) / 2, "the sum must be half of a matrix");
+    require_inside(rows, n);
+    for (std::size_t a = 0; a < rows.shape(0); ++a)
+      pieces.push_back({rows.data()[a] * matrices.stride(1), rows.data()[a] + 1, rows.data()[a] * (rows.data()[a] + 1) / 2});
+  } else {
+    const auto length = static_cast<index_t>(half.shape(0));
+    require(matrices.shape(1) == half.shape(0) && rows.shape(0) == 0, "the sum must be of the length of the halves");
+    for (index_t begin = 0; begin < length; begin += kNear / 8)
+      pieces.push_back({begin, std::min(kNear / 8, length - begin), begin});
+  }
+  nb::gil_scoped_release nogil;
+  add_pieces(matrices.data(), static_cast<index_t>(matrices.shape(0)), static_cast<index_t>(matrices.stride(0)), weights.data(),
+             pieces, half.data());
+}
+
+void products(const In<double>& x, Out<double> out) {
+  const auto n = static_cast<index_t>(x.shape(0));
+  require(static_cast<index_t>(out.shape(0)) == n * (n + 1) / 2, "out must have room for half of a matrix");
+  half_products(x.data(), n, out.data());
+}
+
+void unpack(const In<double>& half, Square matrix) {
+  const auto n = static_cast<index_t>(matrix.shape(0));
+  require(matrix.shape(1) == matrix.shape(0) && static_cast<index_t>(half.shape(0)) == n * (n + 1) / 2,
+          "the matrix must fit its half");
+  nb::gil_scoped_release nogil;
+  from_half(half.data(), n, matrix.data());
 }
 
 bool nearly(const nb::object& matrix, double atol, double rtol) {
@@ -48,41 +92,66 @@ bool nearly(const nb::object& matrix, double atol, double rtol) {
   });
 }
 
-void half(const nb::object& matrix, const In<index_t>& places, double factor, bool same, Out<double> out) {
+void half(const nb::object& matrix, const In<index_t>& places, bool same, Out<double> out) {
   with_matrix(matrix, [&](const auto& m) {
     const auto n = static_cast<index_t>(places.shape(0));
     require(m.n_rows == m.n_columns, "the matrix must be square");
     require_inside(places, m.n_rows);
     require(static_cast<index_t>(out.shape(0)) == n * (n + 1) / 2, "out must have room for the lower half");
     nb::gil_scoped_release nogil;
-    take_half(m, places.data(), n, factor, same, out.data());
+    take_half(m, places.data(), n, same, out.data());
   });
 }
 
-void block(const nb::object& matrix, const In<index_t>& rows, const In<index_t>& columns,
-           nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
-  with_matrix(matrix, [&](const auto& m) {
-    require_inside(rows, m.n_rows);
-    require_inside(columns, m.n_columns);
-    require(out.shape(0) == rows.shape(0) && out.shape(1) == columns.shape(0), "out must have room for the block");
-    nb::gil_scoped_release nogil;
-    take_block(m, rows.data(), static_cast<index_t>(rows.shape(0)), columns.data(), static_cast<index_t>(columns.shape(0)),
-               out.data());
-  });
+template <class Value>
+void blocks(const AnyStack<Value>& stack, const In<double>& weights, const In<index_t>& rows, const In<index_t>& columns,
+            nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+  const auto n_rows = static_cast<index_t>(stack.shape(1)), n_columns = static_cast<index_t>(stack.shape(2));
+  require(weights.shape(0) == stack.shape(0), "there must be a weight for each matrix");
+  require_inside(rows, n_rows);
+  require_inside(columns, n_columns);
+  require(out.shape(0) == rows.shape(0) && out.shape(1) == columns.shape(0), "out must have room for the block");
+  nb::gil_scoped_release nogil;
+  for (std::size_t q = 0; q < stack.shape(0); ++q)
+    if (weights.data()[q] != 0)
+      add_block(Strided<Value>{stack.data() + static_cast<index_t>(q) * stack.stride(0), n_rows, n_columns, stack.stride(1),
+                               stack.stride(2)},
+                weights.data()[q], rows.data(), static_cast<index_t>(rows.shape(0)), columns.data(),
+                static_cast<index_t>(columns.shape(0)), out.data());
 }
 
 }  // namespace
 
 void bind_kernel_stack(nb::module_& m) {
-  m.def("look_at_square", &look_at, nb::arg("matrix"),
-        "The largest size of an entry (NaN where one is), whether the matrix is its transpose, and the least diagonal entry.");
+  constexpr auto looks =
+      "Writes the largest size of an entry (NaN where one is), whether a matrix is its transpose, its diagonal and 1 over its "
+      "trace, and the sum of all matrices times that.";
+  m.def("look_at_squares", &look_at<double>, nb::arg("stack").noconvert(), nb::arg("most").noconvert(),
+        nb::arg("same").noconvert(), nb::arg("diagonals").noconvert(), nb::arg("factors").noconvert(), nb::arg("sum").noconvert(),
+        looks);
+  m.def("look_at_squares", &look_at<float>, nb::arg("stack").noconvert(), nb::arg("most").noconvert(),
+        nb::arg("same").noconvert(), nb::arg("diagonals").noconvert(), nb::arg("factors").noconvert(), nb::arg("sum").noconvert(),
+        looks);
+  const auto adds_halves = [&m](auto function) {
+    m.def("add_halves", function, nb::arg("matrices").noconvert(), nb::arg("weights"), nb::arg("rows"),
+          nb::arg("half").noconvert(),
+          "Adds symmetric matrices times their weights to the lower half of one; some rows of whole matrices, or packed halves.");
+  };
+  adds_halves(&add<Packed<double>>);
+  adds_halves(&add<AnyStack<double>>);
+  adds_halves(&add<AnyStack<float>>);
+  m.def("half_products", &products, nb::arg("x"), nb::arg("out").noconvert(),
+        "Writes x_i x_j for the lower half of a matrix, and half of that on its diagonal.");
+  m.def("from_half", &unpack, nb::arg("half"), nb::arg("matrix").noconvert(), "Writes the symmetric matrix of a lower half.");
   m.def("nearly_symmetric", &nearly, nb::arg("matrix"), nb::arg("atol"), nb::arg("rtol"),
         "Whether a matrix is its transpose but for rounding.");
-  m.def(
-      "take_half", &half, nb::arg("matrix"), nb::arg("places"), nb::arg("factor"), nb::arg("same"), nb::arg("out").noconvert(),
-      "Writes the lower half of the matrix between some rows, times a factor; the mean of both halves unless they are the same.");
-  m.def("take_block", &block, nb::arg("matrix"), nb::arg("rows"), nb::arg("columns"), nb::arg("out").noconvert(),
-        "Writes the matrix between some rows and some columns.");
+  m.def("take_half", &half, nb::arg("matrix"), nb::arg("places"), nb::arg("same"), nb::arg("out").noconvert(),
+        "Writes the lower half of the matrix between some rows; the mean of both halves unless they are the same.");
+  constexpr auto adds = "Adds matrices between some rows and some columns, times their weights.";
+  m.def("add_blocks", &blocks<double>, nb::arg("stack").noconvert(), nb::arg("weights"), nb::arg("rows"), nb::arg("columns"),
+        nb::arg("out").noconvert(), adds);
+  m.def("add_blocks", &blocks<float>, nb::arg("stack").noconvert(), nb::arg("weights"), nb::arg("rows"), nb::arg("columns"),
+        nb::arg("out").noconvert(), adds);
 }
 
 }  // namespace thresher

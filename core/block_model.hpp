@@ -27,7 +27,7 @@ struct BlockTask {
   Targets of;
   std::vector<double> p, slope, bend;  // scores with the constant; slopes and curvatures there
   std::vector<double> q, d;            // rates without shift * d, and curvatures of the model
-  double constant = 0, shift = 0, total = 0;
+  double constant = 0, shift = 0, total = 0, before = 0;
 
   auto column(index_t j) const { return x->row(j, 0); }
 };
@@ -142,6 +142,26 @@ class BlockModel {
       if (by[k] != 0) add(first + k, by[k]);
   }
   void settle() { sweep.flush(); }
+
+  /// Adds a change of weight a to rates over the roots of curvatures, those of all tasks one after the other.
+  void add_residual(index_t a, double step, const double* roots, double* out) const {
+    index_t before = 0;
+    for (std::int32_t t = 0; t < blocks.task[a]; ++t) before += tasks[t].of.n;
+    const auto& task = tasks[blocks.task[a]];
+    add_weighted(task.column(blocks.column[a]), roots + before, step, out + before);
+    if (centre[a] != 0) add_scaled(DenseRow<double>(roots + before, task.of.n, 0), -step * centre[a], out + before);
+  }
+
+  /// Takes note of steps of weights, which changed these residuals of all tasks: rates and shifts follow.
+  void follow(const std::vector<index_t>& members, const std::vector<double>& steps, const std::vector<double>& residuals,
+              const std::vector<double>& roots) {
+    std::size_t at = 0;
+    for (auto& task : tasks) task.before = task.shift;
+    for (std::size_t k = 0; k < members.size(); ++k) tasks[blocks.task[members[k]]].shift -= steps[k] * centre[members[k]];
+    for (auto& task : tasks)
+      for (index_t i = 0; i < task.of.n; ++i, ++at)
+        task.q[i] += residuals[at] * roots[at] - (task.shift - task.before) * task.d[i];
+  }
 
   /// The losses' part of the model's fall since the point it is around.
   double smooth() const {

@@ -36,6 +36,18 @@ struct BlockPenalty {
     const double size = n == 1 ? sum : norm == 2 ? std::sqrt(square) : power_norm(w, n, norm);
     return weight[b] * size + l1 * sum + l2 / 2 * square;
   }
+  /// How the value changes along x, where weights that are 0 stay so.
+  double slope(index_t b, const double* w, const double* x, index_t n) const {
+    double along = 0, straight = 0, square = 0;
+    for (index_t k = 0; k < n; ++k) {
+      along += w[k] > 0 ? x[k] : w[k] < 0 ? -x[k] : 0;
+      straight += w[k] * x[k], square += w[k] * w[k];
+    }
+    double of_norm = along;
+    if (n > 1 && norm == 2) of_norm = square > 0 ? straight / std::sqrt(square) : 0;
+    else if (n > 1) of_norm = power_slope(w, x, n);
+    return weight[b] * of_norm + l1 * along + l2 * straight;
+  }
   /// argmin_z |z - v|^2 / 2 + step (weight |z|_p + l1 |z|_1), in place: the l1 norm first, then the norm of what it left.
   void prox(index_t b, double* v, index_t n, double step) const {
     if (n == 1) {
@@ -90,6 +102,16 @@ struct BlockPenalty {
  private:
   /// q with 1 / p + 1 / q = 1
   double dual() const { return std::isinf(norm) ? 1 : norm / (norm - 1); }
+  double power_slope(const double* w, const double* x, index_t n) const {
+    const double size = power_norm(w, n, norm);
+    double sum = 0;
+    for (index_t k = 0; k < n && size > 0; ++k) {
+      const double along = w[k] > 0 ? x[k] : -x[k], part = std::fabs(w[k]) / size;
+      if (!std::isinf(norm)) sum += std::pow(part, norm - 1) * along;
+      else if (part == 1) return along;
+    }
+    return sum;
+  }
   static double power_norm(const double* w, index_t n, double p) {
     double largest = 0, sum = 0;
     for (index_t k = 0; k < n; ++k) largest = std::max(largest, std::fabs(w[k]));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "block_model.hpp"
+#include "conjugate_steps.hpp"
 #include "extrapolation.hpp"
 
 namespace thresher {
@@ -31,7 +32,7 @@ struct AnyBlockSolver {
 ///     F(w, c) = sum_q sum_i share_qi loss(x_qi' w_q + c_q, y_qi) + Omega(w).
 ///
 /// A round takes the blocks in use and those that the gradient pulls hardest, and improves their weights by proximal Newton steps:
-/// a quadratic model of the losses (block_model.hpp), coordinate descent on it, extrapolated, and a line search. Then the gradient
+/// a quadratic model of the losses (block_model.hpp), coordinate descent on it, accelerated, and a line search. Then the gradient
 /// of all blocks gives a point of the dual, scaled into its domain, and a lower bound on F. The losses' duals are strongly concave,
 /// so the gap bounds how far the best dual point is, and with it the pull on every block there: blocks that cannot leave 0 are not
 /// looked at again.
@@ -80,6 +81,7 @@ class BlockSolver final : public AnyBlockSolver {
  private:
   static constexpr index_t first_room = 100;  // blocks of the first set
   static constexpr double nearer = 0.1;       // of the gap on all blocks may be left on a set
+  static constexpr index_t first_epochs = 4;  // gain enough by themselves
   static constexpr double rounding = 1e-14;   // of F
   static constexpr index_t most_idle = 10;    // rounds in a row that leave the gap as it was: the rest is rounding
   static constexpr double flattest = 1e-4;    // of the largest curvature: what rows without any have in a model, at least
@@ -227,9 +229,9 @@ class BlockSolver final : public AnyBlockSolver {
   /// One model, minimised roughly, and a line search towards its minimiser; whether F fell.
   bool newton(const std::vector<index_t>& set, const std::vector<index_t>& members) {
     model.begin(set, *penalty, flat * loss.curvature);
-    std::vector<double> start(members.size());
-    for (std::size_t k = 0; k < members.size(); ++k) start[k] = w[members[k]];
-    descend(set);
+    std::vector<double> begin(members.size());
+    for (std::size_t k = 0; k < members.size(); ++k) begin[k] = w[members[k]];
+    descend(set, members);
 
     double slope = 0;  // of F along the way, at most
     for (auto& task : tasks)
@@ -240,7 +242,7 @@ class BlockSolver final : public AnyBlockSolver {
       }
     slope += penalties(set);
     std::vector<double> end(members.size());
-    for (std::size_t k = 0; k < members.size(); ++k) end[k] = w[members[k]], w[members[k]] = start[k];
+    for (std::size_t k = 0; k < members.size(); ++k) end[k] = w[members[k]], w[members[k]] = begin[k];
     slope -= penalties(set);
     const double before = objective;
     double at = 0;  // how far along the way the point is
@@ -250,7 +252,7 @@ class BlockSolver final : public AnyBlockSolver {
         task.constant += (step - at) * task.shift;
       }
       at = step;
-      for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = step == 1 ? end[k] : start[k] + step * (end[k] - start[k]);
+      for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = step == 1 ? end[k] : begin[k] + step * (end[k] - begin[k]);
       objective = evaluate() + penalties(set);
       if (loss.quadratic || step == 0 || objective <= before + 1e-3 * step * slope + rounding * std::fabs(before)) break;
     }
@@ -260,17 +262,29 @@ class BlockSolver final : public AnyBlockSolver {
     return objective < before || !careful;
   }
 
-  /// Coordinate descent on the model: mostly over the blocks in use, now and then over all; every few epochs extrapolated.
-  void descend(const std::vector<index_t>& set) {
-    Extrapolation ahead;
+  /// Coordinate descent on the model: mostly over the blocks in use, now and then over all. Where the model is exact, epochs are made
+  /// conjugate while what they gain is more than rounding; else, and where it is not, since a model with flat parts is better not
+  /// minimised too well, a few epochs at a time are extrapolated.
+  void descend(const std::vector<index_t>& set, const std::vector<index_t>& members) {
     std::vector<index_t> active;
-    std::vector<double> here;
+    Extrapolation ahead;
+    ConjugateSteps steps;
+    std::vector<double> there;
     const double little = loss.quadratic ? 1e-2 : 1e-1;
     double fallen = 0;
-    bool whole = true;
+    bool whole = true, visible = false;  // whether what an epoch gains is more than rounding
     for (index_t epoch = 0; epoch < (loss.quadratic ? 100 : 20) && n_iter < most_iter; ++epoch) {
       ++n_iter;
-      const double by = model.epoch(whole ? set : active, w);
+      const bool accelerated = loss.quadratic && epoch >= first_epochs;
+      if (accelerated && steps.size() == 0) find_roots();
+      if (accelerated) leave(steps.next(), members);
+      double by = model.epoch(whole ? set : active, w);
+      if (accelerated) {
+        arrive(steps[0], members);
+        visible = by > rounding * std::fabs(objective);
+        if (visible) by += advance(steps, set, members);
+        else steps.keep(0);
+      }
       fallen += by;
       const bool slow = by <= little * fallen;
       if (whole && slow && epoch > 0) return;
@@ -281,9 +295,13 @@ class BlockSolver final : public AnyBlockSolver {
         ahead.forget();
       }
       whole = slow;
-      here.clear();
-      for (const index_t b : active) here.insert(here.end(), w + blocks.starts[b], w + blocks.starts[b + 1]);
-      if (ahead.push(here) && ahead.find(here)) jump(active, here);
+      if (visible) {
+        ahead.forget();
+        continue;
+      }
+      there.clear();
+      for (const index_t b : active) there.insert(there.end(), w + blocks.starts[b], w + blocks.starts[b + 1]);
+      if (ahead.push(there) && ahead.find(there)) jump(active, there);
     }
   }
 
@@ -308,12 +326,91 @@ class BlockSolver final : public AnyBlockSolver {
     for (std::size_t q = 0; q < tasks.size(); ++q) std::swap(tasks[q].q, kept[q].first), tasks[q].shift = kept[q].second;
   }
 
+  /// Roots of the model's curvatures: with rates over them, its smooth part is half a square.
+  void find_roots() {
+    roots.clear();
+    for (const auto& task : tasks)
+      for (const double d : task.d) roots.push_back(std::sqrt(d));
+  }
+  /// Begins and ends a step, from the present weights and rates to those after an epoch.
+  void leave(ConjugateSteps::Step& step, const std::vector<index_t>& members) const {
+    residuals(step.r);
+    step.x.clear();
+    for (const index_t a : members) step.x.push_back(w[a]);
+  }
+  void arrive(ConjugateSteps::Step& step, const std::vector<index_t>& members) {
+    residuals(here);
+    for (std::size_t k = 0; k < members.size(); ++k) step.x[k] = w[members[k]] - step.x[k];
+    for (std::size_t i = 0; i < here.size(); ++i) step.r[i] = here[i] - step.r[i];
+  }
+  /// Rates over the roots of curvatures.
+  void residuals(std::vector<double>& out) const {
+    out.resize(roots.size());
+    const double* root = roots.data();
+    double* to = out.data();
+    for (const auto& task : tasks)
+      for (index_t i = 0; i < task.of.n; ++i, ++root) *to++ = *root == 0 ? 0 : task.q[i] / *root + task.shift * *root;
+  }
+
+  /// Goes along the last steps to where the model is lower; by how much. `here` holds the residuals.
+  double advance(ConjugateSteps& ahead, const std::vector<index_t>& set, const std::vector<index_t>& members) {
+    start.clear();
+    for (const index_t a : members) start.push_back(w[a]);
+    straighten(ahead, members);
+    const double before = penalties(set), least = rounding * std::fabs(objective);
+    const auto go = [&](double length, const std::vector<double>& by) {
+      for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = start[k] + length * by[k];
+      return penalties(set) - before;
+    };
+    for (int k = 0; k < ahead.size(); ++k) {
+      ahead[k].slope = 0;
+      const double* x = ahead[k].x.data();
+      for (const index_t b : set)
+        ahead[k].slope += penalty->slope(b, w + blocks.starts[b], x, blocks.size(b)), x += blocks.size(b);
+    }
+    ConjugateSteps::Way way;
+    double fallen = 0, length = 2;
+    if (ahead.find(here, penalty->l2, way)) {
+      ahead.combine(&ConjugateSteps::Step::x, by_w);
+      while (!(fallen > least) && length > 0.1)
+        length /= 2, fallen = -(length * (way.slope + length * way.bend / 2) + go(length, by_w));
+    }
+    if (!(fallen > least)) {
+      go(0, start);
+      return 0;
+    }
+    ahead.combine(&ConjugateSteps::Step::r, by_r);
+    for (double& each : by_w) each *= length;
+    for (double& each : by_r) each *= length;
+    model.follow(members, by_w, by_r, roots);
+    ConjugateSteps::Step& last = ahead[0];
+    for (std::size_t k = 0; k < by_w.size(); ++k) last.x[k] += by_w[k];
+    for (std::size_t i = 0; i < by_r.size(); ++i) last.r[i] += by_r[i];
+    return fallen;
+  }
+
+  /// Weights that are 0 stay so: steps lose their parts in these, or are forgotten where that are many.
+  void straighten(ConjugateSteps& ahead, const std::vector<index_t>& members) {
+    zeros.clear();
+    for (std::size_t k = 0; k < members.size(); ++k)
+      if (start[k] == 0) zeros.push_back(k);
+    for (int s = 0; s < ahead.size(); ++s) {
+      const auto moved =
+          static_cast<std::size_t>(std::count_if(zeros.begin(), zeros.end(), [&](std::size_t k) { return ahead[s].x[k] != 0; }));
+      if (16 * moved > members.size() - zeros.size()) return ahead.keep(s);
+      for (const std::size_t k : zeros)
+        if (ahead[s].x[k] != 0)
+          model.add_residual(members[k], -std::exchange(ahead[s].x[k], 0.0), roots.data(), ahead[s].r.data());
+    }
+  }
+
   Blocks blocks;
   const LossSweep& loss;
   bool free;
   std::vector<BlockTask<Columns>> tasks;
   BlockModel<Columns> model;
-  std::vector<double> gradient, pull, length, free_part;
+  std::vector<double> gradient, pull, length, free_part, roots, here, start, by_w, by_r;
+  std::vector<std::size_t> zeros;
   std::vector<index_t> alive;
   std::vector<std::pair<std::vector<double>, double>> kept;
   const BlockPenalty* penalty = nullptr;

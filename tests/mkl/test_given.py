@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from thresher import _core
 from thresher.mkl import GMKLClassifier, UniformMKLClassifier
@@ -12,11 +12,24 @@ from thresher.mkl import _stack as _given
 from thresher.mkl._stack import GivenMatrices
 
 N = 37  # more than two squares of what the core compares at a time
+HALF = N * (N + 1) // 2
 
 
 def symmetric(dtype=np.float64, seed=0):
     A = np.random.default_rng(seed).normal(size=(N, N))
     return (A @ A.T).astype(dtype)
+
+
+def look(K):
+    """At one matrix: the largest size of an entry, and whether it is its transpose."""
+    size, same, factor = np.empty(1), np.empty(1, dtype=bool), np.empty(1)
+    diagonal, half = np.empty((1, N)), np.zeros(HALF)
+    _core.look_at_squares(K[None], size, same, diagonal, factor, half)
+    assert_array_equal(diagonal[0], K.diagonal())
+    mean = 0.5 * (K + K.T.astype(float))
+    assert_allclose(factor[0], 1 / np.trace(mean), rtol=1e-13)
+    assert_array_equal(half, (factor[0] * mean)[np.tri(N, dtype=bool)])
+    return size[0], same[0]
 
 
 def said_by_whole_matrices(K):
@@ -40,9 +53,8 @@ def test_one_entry_anywhere_decides(dtype, size):
                 moved[i, j] += dtype(step)
                 good = said_by_whole_matrices(moved)
                 n_refused += not good
-                size, same, least = _core.look_at_square(moved)
+                size, same = look(moved)
                 assert size == np.abs(moved).max()
-                assert least == moved.diagonal().min()
                 assert same == (moved == moved.T).all()
                 assert (same or _core.nearly_symmetric(moved, 1e-8 * size, 1e-5)) == good
     assert len(range(0, N, 3)) < n_refused < 3 * len(range(0, N, 3)) ** 2
@@ -50,7 +62,7 @@ def test_one_entry_anywhere_decides(dtype, size):
 
 def assert_taken(K, exact):
     taken = _given.take_square_matrices(K, "who")
-    assert taken._exact == exact
+    assert_array_equal(taken._exact, exact)
     assert taken.shape == K.shape
     assert taken._matrices is K or K.dtype not in (np.float32, np.float64)
     for q, matrix in enumerate(K):
@@ -103,13 +115,20 @@ def test_parts_are_those_of_whole_matrices(dtype, order):
     some, rows, columns = np.array([1, 2, 30]), np.array([5, 3]), np.array([0, 36, 4, 4])
     part = _given.take_square_matrices(K, "who").part(some)
     assert_array_equal(part.matrix(1), K[1][np.ix_(some, some)])
-    assert_array_equal(part.diagonal(0), K[0].diagonal()[some])
+    counts = np.array([1.0, 0.5, 2.0])
+    traces = (K.diagonal(axis1=1, axis2=2).astype(float)[:, some] * counts).sum(axis=1)
+    assert_allclose(part.factors(counts), 1 / traces, rtol=1e-13)
     half = np.empty(6)
-    part.half(0, 3.0, half)
-    assert_array_equal(half, 3.0 * K[0][np.ix_(some, some)].astype(float)[np.tri(3, dtype=bool)])
+    part.half(0, half)
+    assert_array_equal(half, K[0][np.ix_(some, some)].astype(float)[np.tri(3, dtype=bool)])
+    theta = np.array([0.5, 0.25])
+    summed = part.summed(theta)
+    if summed is not None:
+        assert_allclose(summed, 0.5 * part.matrix(0) + 0.25 * part.matrix(1), rtol=1e-15)
     between = _given.take_square_matrices(K, "who").part(rows, columns)
     assert between.shape == (2, 2, 4)
-    assert_array_equal(between.between(1, np.array([1, 2])), K[1][np.ix_(rows, columns[1:3])])
+    expected = theta[0] * K[0].astype(float) + theta[1] * K[1].astype(float)
+    assert_array_equal(between.between(theta, np.array([1, 2])), expected[np.ix_(rows, columns[1:3])])
     with pytest.raises(ValueError, match="inside the matrix"):
         GivenMatrices(K, np.array([0, N]), [True, True]).matrix(0)
 

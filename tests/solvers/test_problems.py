@@ -243,6 +243,18 @@ def test_columns_that_are_alike_take_no_tens_of_thousands_of_passes(loss):
     assert found.converged
 
 
+@free
+def test_many_weights_for_few_rows_take_few_passes(fit_intercept):
+    """A small penalty leaves nearly as many weights as rows, and directions in which descent alone is slow."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 400))
+    y = X[:, :40] @ rng.normal(size=40) + rng.normal(size=200)
+    options = {"fit_intercept": fit_intercept}
+    found = lasso(X, y, 0.01 * alpha_max(X, y, **options), tol=1e-10, max_iter=130, **options)
+    assert found.converged
+    assert np.count_nonzero(found.coef) > 100
+
+
 @losses
 def test_rows_of_zeros_leave_the_intercept_alone(loss):
     y = np.array([1.0, 1.0, -1.0])

@@ -263,10 +263,9 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
         used = np.flatnonzero(self.weights_.any(axis=0) & (self.factors_ > 0))
         if self.kernels_ is None:
             matrices = take_matrices(X, type(self).__name__, (len(self.factors_), self.n_features_in_))
-            scores = np.zeros((matrices.n_rows, self.intercept_.shape[0]))
-            for q in used.tolist():
-                scores += matrices.between(q, self.support_) @ self._coef_of(q).T
-            return scores + self.intercept_
+            pairs = zip(self.weights_ * self.factors_, on_host(self.dual_coef_), strict=True)
+            scores = [matrices.between(weights, self.support_) @ coef for weights, coef in pairs]
+            return np.stack(scores, axis=1) + self.intercept_
         rows = _gate.check_matrix(self, X, reset=False)
         if self.mean_ is not None and self.scale_ is not None:
             rows = (_dense(rows) - beside(self.mean_, rows)) / beside(self.scale_, rows)

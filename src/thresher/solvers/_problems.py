@@ -69,7 +69,8 @@ def lasso(
     -----
     Each round takes the nonzero weights and those with the largest gradients, and improves them by proximal Newton
     steps [2]_: coordinate descent on a quadratic model of the losses, with Anderson acceleration [3]_, then a line
-    search. The duality gap is the stopping criterion, and excludes columns whose weight is 0 in the solution [4]_.
+    search. For the squared loss, passes are combined as in the method of conjugate gradients. The duality gap is the
+    stopping criterion, and excludes columns whose weight is 0 in the solution [4]_.
 
     References
     ----------
