@@ -167,6 +167,6 @@ def _kept_by_steps(model: Any, n_points: int) -> list[ColumnValues]:
                 for part in step._parts(name):
                     found.pop(part, None)
                 if name in found:
-                    days = (step._days(name, values) for values in found[name][1:3])
-                    found[name] = ColumnValues(name, *days, is_whole=name not in step.timed_)
+                    grid, quantiles = (step._days(name, values) for values in found[name][1:3])
+                    found[name] = ColumnValues(name, grid, quantiles, name not in step.timed_)
     return list(found.values())
