@@ -7,10 +7,12 @@
 #if defined(__GNUC__) && !defined(THRESHER_PLAIN)  // GCC and Clang
 #define THRESHER_GNU 1
 #define THRESHER_INLINE inline __attribute__((always_inline))
+#define THRESHER_APART __attribute__((noinline))  // compiled once, however many loops call it
 #define THRESHER_LIKELY(condition) __builtin_expect(condition, true)
 #else
 #define THRESHER_GNU 0
 #define THRESHER_INLINE inline
+#define THRESHER_APART
 #define THRESHER_LIKELY(condition) (condition)
 #endif
 

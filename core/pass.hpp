@@ -38,7 +38,7 @@ struct Lesson {
 
 /// The score of a row with the weights a prediction uses, of a learner that is only looked at.
 template <class Learner, class Row>
-double look(const Learner& learner, const Row& x) {
+THRESHER_APART double look(const Learner& learner, const Row& x) {
   return x.sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
 }
 

@@ -49,16 +49,19 @@ inline void run_in_threads(index_t n_rows, index_t size, index_t n_threads, Part
   if (thrown) std::rethrow_exception(thrown);
 }
 
-/// Calls f(begin, end) for parts of 0 ... n_rows that together hold `n_values`; each part once, in any order. Threads live as long as the
-/// call, so that nothing is left to a process that forks. An exception ends the loop and is thrown again by the caller's thread.
-template <class F>
-void in_parts(index_t n_rows, index_t n_values, F f) {
-  const PartOfRows part{&f, [](const void* it, index_t begin, index_t end) { (*static_cast<const F*>(it))(begin, end); }};
+THRESHER_APART inline void run_parts(index_t n_rows, index_t n_values, PartOfRows part) {
   const index_t wanted = n_values / Threads::of_thread, most = Threads::most;
   const index_t n_threads = wanted < most ? wanted : most;
   if (n_threads < 2 || n_rows < 2) return part(0, n_rows);
   const index_t n_parts = n_values / Threads::of_part < n_rows ? n_values / Threads::of_part : n_rows;
   run_in_threads(n_rows, (n_rows + n_parts - 1) / n_parts, n_threads, part);
+}
+
+/// Calls f(begin, end) for parts of 0 ... n_rows that together hold `n_values`; each part once, in any order. Threads live as long as the
+/// call, so that nothing is left to a process that forks. An exception ends the loop and is thrown again by the caller's thread.
+template <class F>
+void in_parts(index_t n_rows, index_t n_values, F f) {
+  run_parts(n_rows, n_values, {&f, [](const void* it, index_t begin, index_t end) { (*static_cast<const F*>(it))(begin, end); }});
 }
 
 }  // namespace thresher

@@ -186,13 +186,15 @@ struct Pegasos {
   template <class Row>
   double inverse_square(const Row& x) const {
     const auto square = [&](index_t j, double xj) { return (inverse_alphas ? inverse_alphas[j] : inverse_alpha) * xj * xj; };
-    return means ? x.sum(square, nothing) : inverse_alphas ? x.sum(square) : inverse_alpha * x.square();
+    if (!means && !inverse_alphas) return inverse_alpha * x.square();
+    return x.sum(square, [&](index_t j, double bias) { return means ? 0 : square(j, bias); });
   }
   template <class Row, class InverseAlpha>
   void add(const Row& x, double gain, double next_scale, InverseAlpha inverse) {
     const double step = gain / next_scale;
     // Growth of sum_j alpha_j held_j^2, of what is held before anything is added.
     const auto grows = [&](index_t j, double xj) { return xj * (2 * next_scale * v.held(j) + gain * inverse(j) * xj); };
+    const auto constant_grows = [&](index_t j, double bias) { return free_constant ? 0 : grows(j, bias); };
     const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
       return [&, by, lived](index_t j, double xj) { v.add(j, by * inverse(j) * xj, lived); };
     };
@@ -203,14 +205,14 @@ struct Pegasos {
           moves(j, xj);
           return grows(j, xj);
         };
-        *held_square += gain * x.sum(both, [&](index_t j, double xj) {
-          constant_moves(j, xj);
-          return free_constant ? 0.0 : grows(j, xj);
+        *held_square += gain * x.sum(both, [&](index_t j, double bias) {
+          constant_moves(j, bias);
+          return constant_grows(j, bias);
         });
         return;
       }
     }
-    *held_square += gain * (free_constant ? x.sum(grows, nothing) : x.sum(grows));
+    *held_square += gain * x.sum(grows, constant_grows);
     if (means) {
       means->hold_back(step * x.sum([&](index_t j, double xj) { return inverse(j) * xj * means->row_sum[j]; }, nothing), *area);
       x.each(moves, [](index_t, double) {});

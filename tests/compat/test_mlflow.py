@@ -45,13 +45,16 @@ def test_a_saved_model_comes_back(tmp_path):
         flavor.save_model(model, tmp_path / "saved")
 
 
-def test_served_models_predict_probabilities_on_request(tmp_path):
+@pytest.mark.parametrize("signature", [None, mlflow.models.infer_signature(FRAME, Y)], ids=["none", "inferred"])
+def test_served_models_predict_probabilities_on_request(tmp_path, signature):
     model = fitted()
-    flavor.save_model(model, tmp_path / "saved")
-    served = flavor._load_pyfunc(str(tmp_path / "saved" / "model.thresher"))
-    np.testing.assert_array_equal(served.predict(FRAME, {"method": "predict_proba"}), model.predict_proba(FRAME))
+    flavor.save_model(model, tmp_path / "saved", signature=signature)
+    served = mlflow.pyfunc.load_model(str(tmp_path / "saved"))
+    np.testing.assert_array_equal(served.predict(FRAME), model.predict(FRAME))
+    for method in ("predict_proba", "decision_function"):
+        np.testing.assert_array_equal(served.predict(FRAME, params={"method": method}), getattr(model, method)(FRAME))
     with pytest.raises(ValueError, match="method must be one of predict, predict_proba"):
-        served.predict(FRAME, {"method": "fit"})
+        served.predict(FRAME, params={"method": "fit"})
 
 
 def test_a_logged_model_and_its_progress(tracked):

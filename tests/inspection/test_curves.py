@@ -76,3 +76,20 @@ def test_pairs_have_no_part_in_curves_of_columns_and_kernels_have_none():
     assert {curve.name for curve in column_curves(model)} == {"bend", "line", "none", "job"}
     with pytest.raises(ValueError, match="model must have linear weights, got LSSVC"):
         column_curves(LSSVC().fit(X.numbers[:50], score[:50] > 1))
+
+
+@pytest.mark.parametrize("splines", [True, False])
+def test_ranges_of_dates_are_known_without_rows(splines):
+    rng = np.random.default_rng(0)
+    days = 20_000.0 + rng.integers(0, 700, 600)
+    X = Table(["sold", "price"], np.stack([days, rng.normal(size=600)], axis=1), dates=["sold"])
+    model = prepared(AROWClassifier(random_state=0), X, splines=splines).fit(X, (days > 20_300) ^ (X["price"] > 1))
+    with_rows = {curve.name: curve for curve in column_curves(model, X)}
+    without = {curve.name: curve for curve in column_curves(model)}
+    assert without.keys() == with_rows.keys() == {"sold", "price"}
+    sold = without["sold"]
+    if splines:
+        assert (sold.values[0], sold.values[-1]) == (days.min(), days.max())
+    shared, here, there = np.intersect1d(sold.values, with_rows["sold"].values, return_indices=True)
+    assert len(shared) > 50
+    assert_allclose(sold.parts[:, here], with_rows["sold"].parts[:, there], atol=1e-9)

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-WITH_EXAMPLES = ("thresher.online._arow", "thresher.dual_averaging._l1_rda", "thresher.persistence")
+WITH_EXAMPLES = ("thresher.online._arow", "thresher.dual_averaging._l1_rda", "thresher.persistence._model_files")
 
 
 def installed() -> None:

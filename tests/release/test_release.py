@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import re
@@ -34,6 +35,11 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1] == version
     newest = re.search(r"^## (\S+) \((unreleased|\d{4}-\d\d-\d\d)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert newest[1] == version
+
+
+def test_the_examples_that_installed_packages_are_tried_with_are_there() -> None:
+    for name in _beside("smoke").WITH_EXAMPLES:
+        assert ">>>" in Path(str(importlib.import_module(name).__file__)).read_text(), f"{name} has no example"
 
 
 def test_every_heading_of_the_changelog_is_a_release() -> None:

@@ -19,10 +19,11 @@ from typing import Any
 
 import mlflow
 import yaml
-from mlflow.models import Model
+from mlflow.models import Model, ModelSignature
 from mlflow.models.model import MLMODEL_FILE_NAME
 from mlflow.models.utils import _save_example
 from mlflow.tracking.artifact_utils import _download_artifact_from_uri
+from mlflow.types import ParamSchema, ParamSpec
 from mlflow.utils.autologging_utils import autologging_integration, safe_patch
 
 from .. import persistence
@@ -55,7 +56,8 @@ def save_model(
     mlflow_model : mlflow.models.Model, optional
         A description to add to.
     signature : mlflow.models.ModelSignature, optional
-        The types of inputs and outputs, see ``mlflow.models.infer_signature``.
+        The types of inputs and outputs, see ``mlflow.models.infer_signature``. The parameter ``method`` of served
+        models is added to it.
     input_example : object, optional
         Example rows to save with the model.
     pip_requirements : list of str, optional
@@ -66,8 +68,7 @@ def save_model(
     folder = Path(path)
     folder.mkdir(parents=True)
     described = Model() if mlflow_model is None else mlflow_model
-    if signature is not None:
-        described.signature = signature
+    described.signature = _with_method(signature)
     if metadata is not None:
         described.metadata = metadata
     if input_example is not None:
@@ -80,6 +81,14 @@ def save_model(
     mlflow.pyfunc.add_to_model(described, loader_module=__name__, data=_FILE, conda_env="conda.yaml")
     described.add_flavor(FLAVOR_NAME, thresher_version=version("thresher"), data=_FILE)
     described.save(str(folder / MLMODEL_FILE_NAME))
+
+
+def _with_method(signature: Any) -> ModelSignature:
+    """A signature that allows to choose the method: MLflow ignores parameters that no signature has."""
+    given = signature or ModelSignature(params=ParamSchema([]))
+    method = ParamSpec("method", "string", _METHODS[0])
+    others = [each for each in given.params or [] if each.name != method.name]
+    return ModelSignature(given.inputs, given.outputs, ParamSchema([*others, method]))
 
 
 def log_model(model: Any, name: str = "model", **options: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._gate import Table, Text, at_least, checked
-from ._column_values import Array, ColumnValues, as_model_takes, as_table, known_values, prose_of, with_values
+from ._column_values import Array, ColumnValues, as_model_takes, as_table, dates_of, known_values, prose_of, with_values
 from ._contributions import contributions
 from ._features import last_step
 
@@ -96,7 +96,8 @@ def _usual_row(model: Any, data: Table | None, columns: list[ColumnValues]) -> T
     values = {name: usual.get(name, "" if name in text else 0.0) for name in names}
     texts = {name: Text.from_list([value]) for name, value in values.items() if isinstance(value, str)}
     numbers = [value for value in values.values() if not isinstance(value, str)]
-    return Table(list(values), np.array([numbers], dtype=np.float64), texts, () if data is None else data.dates)
+    dates = dates_of(model) if data is None else data.dates
+    return Table(list(values), np.array([numbers], dtype=np.float64), texts, dates)
 
 
 def _curve(model: Any, row: Table, column: ColumnValues) -> ColumnCurve | None:

@@ -136,8 +136,13 @@ def prose_of(model: Any) -> set[str]:
     return {name for each in kinds for name, kind in each if kind in "ht"}
 
 
+def dates_of(model: Any) -> list[str]:
+    """Columns of dates."""
+    return [name for _, step in getattr(_one_of(model), "steps", [])[:-1] for name in getattr(step, "dates_", ())]
+
+
 def _kept_by_steps(model: Any, n_points: int) -> list[ColumnValues]:
-    """Ranges of numbers that splines or a scaler have seen, and the categories of an encoder."""
+    """Ranges of numbers and dates that splines or a scaler have seen, and the categories of an encoder."""
     found: dict[str, ColumnValues] = {}
     for step in (step for _, step in reversed(getattr(_one_of(model), "steps", [])[:-1])):
         if hasattr(step, "added_values_"):
@@ -157,4 +162,11 @@ def _kept_by_steps(model: Any, n_points: int) -> list[ColumnValues]:
             for name, mean, scale in zip(names, step.mean_.tolist(), step.scale_.tolist(), strict=True):
                 ends = np.array([mean - 2 * scale, mean, mean + 2 * scale])
                 found[name] = ColumnValues(name, np.linspace(ends[0], ends[-1], n_points), ends)
+        elif hasattr(step, "dates_"):
+            for name in step.dates_:
+                for part in step._parts(name):
+                    found.pop(part, None)
+                if name in found:
+                    grid, quantiles = (step._days(name, values) for values in found[name][1:3])
+                    found[name] = ColumnValues(name, grid, quantiles, name not in step.timed_)
     return list(found.values())

@@ -122,6 +122,11 @@ class DateEncoder(DateColumns, RunningTransformer):
             text |= dict(zip(self._parts(name), _categories(days, name in self.timed_), strict=True))
         return Table(self._columns_out(), numbers, text) if text or isinstance(X, Table) else numbers
 
+    def _days(self, name: str, years: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Dates of a column in days since 1970, from the numbers that replace them."""
+        days = years * DAYS_IN_YEAR + DAY_2000
+        return days if name in self.timed_ else np.rint(days)
+
     def _parts(self, name: str) -> list[str]:
         """Names of the categories that a column of dates becomes."""
         made = [f"{name} {part}" for part in DATE_PARTS if part != "hour" or name in self.timed_]
