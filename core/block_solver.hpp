@@ -339,9 +339,9 @@ class BlockSolver final : public AnyBlockSolver {
     for (const index_t a : members) step.x.push_back(w[a]);
   }
   void arrive(ConjugateSteps::Step& step, const std::vector<index_t>& members) {
-    residuals(here);
+    residuals(rates_now);
     for (std::size_t k = 0; k < members.size(); ++k) step.x[k] = w[members[k]] - step.x[k];
-    for (std::size_t i = 0; i < here.size(); ++i) step.r[i] = here[i] - step.r[i];
+    for (std::size_t i = 0; i < rates_now.size(); ++i) step.r[i] = rates_now[i] - step.r[i];
   }
   /// Rates over the roots of curvatures.
   void residuals(std::vector<double>& out) const {
@@ -352,14 +352,14 @@ class BlockSolver final : public AnyBlockSolver {
       for (index_t i = 0; i < task.of.n; ++i, ++root) *to++ = *root == 0 ? 0 : task.q[i] / *root + task.shift * *root;
   }
 
-  /// Goes along the last steps to where the model is lower; by how much. `here` holds the residuals.
+  /// Goes along the last steps to where the model is lower; by how much. `rates_now` holds the residuals.
   double advance(ConjugateSteps& ahead, const std::vector<index_t>& set, const std::vector<index_t>& members) {
     start.clear();
     for (const index_t a : members) start.push_back(w[a]);
     straighten(ahead, members);
     const double before = penalties(set), least = rounding * std::fabs(objective);
-    const auto go = [&](double length, const std::vector<double>& by) {
-      for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = start[k] + length * by[k];
+    const auto go = [&](double share, const std::vector<double>& by) {
+      for (std::size_t k = 0; k < members.size(); ++k) w[members[k]] = start[k] + share * by[k];
       return penalties(set) - before;
     };
     for (int k = 0; k < ahead.size(); ++k) {
@@ -369,19 +369,19 @@ class BlockSolver final : public AnyBlockSolver {
         ahead[k].slope += penalty->slope(b, w + blocks.starts[b], x, blocks.size(b)), x += blocks.size(b);
     }
     ConjugateSteps::Way way;
-    double fallen = 0, length = 2;
-    if (ahead.find(here, penalty->l2, way)) {
+    double fallen = 0, share = 2;
+    if (ahead.find(rates_now, penalty->l2, way)) {
       ahead.combine(&ConjugateSteps::Step::x, by_w);
-      while (!(fallen > least) && length > 0.1)
-        length /= 2, fallen = -(length * (way.slope + length * way.bend / 2) + go(length, by_w));
+      while (!(fallen > least) && share > 0.1)
+        share /= 2, fallen = -(share * (way.slope + share * way.bend / 2) + go(share, by_w));
     }
     if (!(fallen > least)) {
       go(0, start);
       return 0;
     }
     ahead.combine(&ConjugateSteps::Step::r, by_r);
-    for (double& each : by_w) each *= length;
-    for (double& each : by_r) each *= length;
+    for (double& each : by_w) each *= share;
+    for (double& each : by_r) each *= share;
     model.follow(members, by_w, by_r, roots);
     ConjugateSteps::Step& last = ahead[0];
     for (std::size_t k = 0; k < by_w.size(); ++k) last.x[k] += by_w[k];
@@ -391,14 +391,14 @@ class BlockSolver final : public AnyBlockSolver {
 
   /// Weights that are 0 stay so: steps lose their parts in these, or are forgotten where that are many.
   void straighten(ConjugateSteps& ahead, const std::vector<index_t>& members) {
-    zeros.clear();
+    resting.clear();
     for (std::size_t k = 0; k < members.size(); ++k)
-      if (start[k] == 0) zeros.push_back(k);
+      if (start[k] == 0) resting.push_back(k);
     for (int s = 0; s < ahead.size(); ++s) {
-      const auto moved =
-          static_cast<std::size_t>(std::count_if(zeros.begin(), zeros.end(), [&](std::size_t k) { return ahead[s].x[k] != 0; }));
-      if (16 * moved > members.size() - zeros.size()) return ahead.keep(s);
-      for (const std::size_t k : zeros)
+      const auto moved = static_cast<std::size_t>(
+          std::count_if(resting.begin(), resting.end(), [&](std::size_t k) { return ahead[s].x[k] != 0; }));
+      if (16 * moved > members.size() - resting.size()) return ahead.keep(s);
+      for (const std::size_t k : resting)
         if (ahead[s].x[k] != 0)
           model.add_residual(members[k], -std::exchange(ahead[s].x[k], 0.0), roots.data(), ahead[s].r.data());
     }
@@ -409,8 +409,8 @@ class BlockSolver final : public AnyBlockSolver {
   bool free;
   std::vector<BlockTask<Columns>> tasks;
   BlockModel<Columns> model;
-  std::vector<double> gradient, pull, length, free_part, roots, here, start, by_w, by_r;
-  std::vector<std::size_t> zeros;
+  std::vector<double> gradient, pull, length, free_part, roots, rates_now, start, by_w, by_r;
+  std::vector<std::size_t> resting;
   std::vector<index_t> alive;
   std::vector<std::pair<std::vector<double>, double>> kept;
   const BlockPenalty* penalty = nullptr;

@@ -12,8 +12,7 @@ namespace thresher {
 /// look at all rows reads each group from its beginning to its end; bits say which groups have a row.
 class GroupRows {
  public:
-  GroupRows(const double* fixed, index_t n_rows, index_t free)
-      : n_rows(n_rows), free(free), fixed_(fixed, fixed + n_rows * free) {}
+  GroupRows(const double* fixed, index_t n, index_t n_free) : n_rows(n), free(n_free), fixed_(fixed, fixed + n * n_free) {}
 
   const index_t n_rows, free;
 
