@@ -31,6 +31,13 @@ THRESHER_INLINE void prefetch_line([[maybe_unused]] const void* p) {
 #endif
 }
 
+/// Lets a function that only asks for memory count as one with effects.
+THRESHER_INLINE void keep_call() {
+#if THRESHER_GNU
+  __asm__ volatile("");
+#endif
+}
+
 /// `a` if `first`, else `b`, without a branch.
 THRESHER_INLINE double choose(bool first, double a, double b) {
   std::uint64_t x, y;

@@ -25,6 +25,7 @@ using SumOf = std::conditional_t<std::is_same_v<std::invoke_result_t<Term, index
 /// What both layouts build on sum and each.
 template <class Row>
 struct RowOf {
+  static constexpr bool is_gathered = false;  // whether weights are read here and there, so that each look costs time
   /// Sum of term(j, x_j) over the features and the constant one.
   template <class Term>
   SumOf<Term> sum(Term term) const {
@@ -86,6 +87,7 @@ struct DenseRow : RowOf<DenseRow<Value>> {
 
 template <class Value, class Column>
 struct SparseRow : RowOf<SparseRow<Value, Column>> {
+  static constexpr bool is_gathered = true;
   const Value* values;
   const Column* columns;
   index_t nnz, n_features;
@@ -129,11 +131,29 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
   }
 };
 
-/// Ask for the cache lines of this many bytes, or of the first 4 KB. Inlined, because GCC drops calls of functions that do nothing else.
+/// Ask for the cache lines of this many bytes, or of the first 4 KB.
 THRESHER_INLINE void prefetch_bytes(const void* begin, double n_bytes) {
   const int n_lines = n_bytes < 4096 ? static_cast<int>(n_bytes) / 64 + 1 : 64;
   const auto first = reinterpret_cast<std::uintptr_t>(begin);  // lines beyond an array may be asked for, pointers there not made
   for (int k = 0; k < n_lines; ++k) prefetch_line(reinterpret_cast<const void*>(first + 64 * k));
+}
+
+/// The same of a row's values and columns. Compiled once for all loops; GCC would drop calls of a function that does nothing else.
+THRESHER_APART inline void prefetch_row(const void* values, double n_value_bytes, const void* columns, double n_column_bytes) {
+  keep_call();
+  prefetch_bytes(values, n_value_bytes);
+  if (columns) prefetch_bytes(columns, n_column_bytes);
+}
+
+/// How many values a row has on average, and how many steps before its turn it is asked for: memory answers in about the time it takes to
+/// learn from 4 KB of rows.
+struct MeanRow {
+  double n_values;
+  index_t n_steps;
+};
+THRESHER_APART inline MeanRow mean_row(index_t n_rows, index_t n_values, std::size_t bytes_each) {
+  const double n = n_rows == 0 ? 0 : static_cast<double>(n_values) / static_cast<double>(n_rows), bytes = n * bytes_each;
+  return {n, bytes < 64 ? 32 : bytes > 4096 ? 1 : static_cast<index_t>(std::ceil(8192 / bytes))};
 }
 
 template <class Value>
@@ -145,7 +165,7 @@ struct DenseRows {
   index_t n_values() const { return n_rows * n_features; }
   static constexpr bool gathers = false;  // whether weights are read here and there
   static constexpr std::size_t bytes_each = sizeof(Value);
-  THRESHER_INLINE void prefetch(index_t i, double n) const { prefetch_bytes(values + i * n_features, n * sizeof(Value)); }
+  void prefetch(index_t i, double n) const { prefetch_row(values + i * n_features, n * sizeof(Value), nullptr, 0); }
 };
 
 template <class Value, class Column>
@@ -161,32 +181,27 @@ struct CsrRows {
   index_t n_values() const { return starts[n_rows]; }
   static constexpr bool gathers = true;
   static constexpr std::size_t bytes_each = sizeof(Value) + sizeof(Column);
-  THRESHER_INLINE void prefetch(index_t i, double n) const {
-    prefetch_bytes(values + starts[i], n * sizeof(Value));
-    prefetch_bytes(columns + starts[i], n * sizeof(Column));
+  void prefetch(index_t i, double n) const {
+    prefetch_row(values + starts[i], n * sizeof(Value), columns + starts[i], n * sizeof(Column));
   }
 };
 
-/// Asks for rows some steps before their turn: memory answers in about the time it takes to learn from 4 KB of rows. Where weights are
-/// read here and there, the hardware does not see that rows come one after the other, so they are asked for as well. What is asked for is
-/// a row of mean length: the end of a loop over the lines of each row would be mispredicted, which costs as much as it gains.
+/// Asks for rows some steps before their turn. Where weights are read here and there, the hardware does not see that rows come one after
+/// the other, so they are asked for as well. What is asked for is a row of mean length: the end of a loop over the lines of each row would
+/// be mispredicted, which costs as much as it gains.
 template <class Rows>
 class Ahead {
  public:
-  explicit Ahead(const Rows& rows)
-      : rows_(rows), n_each_(rows.n_rows == 0 ? 0 : static_cast<double>(rows.n_values()) / static_cast<double>(rows.n_rows)) {
-    const double row_bytes = n_each_ * Rows::bytes_each;
-    n_steps_ = row_bytes < 64 ? 32 : row_bytes > 4096 ? 1 : static_cast<index_t>(std::ceil(8192 / row_bytes));
-  }
+  explicit Ahead(const Rows& rows) : rows_(rows), mean_(mean_row(rows.n_rows, rows.n_values(), Rows::bytes_each)) {}
   /// At step t of a loop that ends before step `end`; without an order, rows come as they lie.
   THRESHER_INLINE void ask(const index_t* order, index_t t, index_t end) const {
-    if ((order || Rows::gathers) && t + n_steps_ < end) rows_.prefetch(order ? order[t + n_steps_] : t + n_steps_, n_each_);
+    const index_t next = t + mean_.n_steps;
+    if ((order || Rows::gathers) && next < end) rows_.prefetch(order ? order[next] : next, mean_.n_values);
   }
 
  private:
   const Rows& rows_;
-  double n_each_;
-  index_t n_steps_ = 0;
+  MeanRow mean_;
 };
 
 /// What loops are compiled for. Columns of 64 bits become columns of 32 bits when rows are taken in: compiled for both, the

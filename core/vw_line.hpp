@@ -114,7 +114,7 @@ class VwLine {
       p = std::find_if(word, bar, is_blank);
       if (p == bar || *word == '\'') return skip_blanks(p, bar) == bar || refuse(Wrong::head, skip_blanks(p, bar));
       if (n_words == 3) return refuse(Wrong::head, word);
-      double x;
+      double x = 0;
       const bool good = scan_number(word, bar, x) == p && std::isfinite(x);
       if (!good && n_words == 0 && std::find_if(word, p, [](char c) { return c == ':' || c == ','; }) != p)
         return refuse(Wrong::parts, word);

@@ -103,7 +103,7 @@ struct DropoutPegasos : Plain {
     if (is_due(planned[j], t)) planned[j] = drawn(j, planned[j], t);
   }
   /// Weight j after step t, if more steps are owed than may be.
-  Planned drawn(index_t j, Planned w, double t) const {
+  THRESHER_APART Planned drawn(index_t j, Planned w, double t) const {
     if (!is_due(w, t)) return w;
     if (w.value == 0 || is_free(j)) return {w.value, t};
     const double column = j == constant ? -1.0 : static_cast<double>(j);  // the constant may move

@@ -199,7 +199,7 @@ struct Pegasos {
       return [&, by, lived](index_t j, double xj) { v.add(j, by * inverse(j) * xj, lived); };
     };
     const auto moves = move(step, *area), constant_moves = free_constant ? move(gain, *constant_area) : moves;
-    if constexpr (!Sums::waits) {
+    if constexpr (!Sums::waits && Row::is_gathered) {
       if (!means) {  // nothing is held, so one look at the row does both
         const auto both = [&](index_t j, double xj) {
           moves(j, xj);
