@@ -152,7 +152,8 @@ struct MeanRow {
   index_t n_steps;
 };
 THRESHER_APART inline MeanRow mean_row(index_t n_rows, index_t n_values, std::size_t bytes_each) {
-  const double n = n_rows == 0 ? 0 : static_cast<double>(n_values) / static_cast<double>(n_rows), bytes = n * bytes_each;
+  const double n = n_rows == 0 ? 0 : static_cast<double>(n_values) / static_cast<double>(n_rows),
+               bytes = n * static_cast<double>(bytes_each);
   return {n, bytes < 64 ? 32 : bytes > 4096 ? 1 : static_cast<index_t>(std::ceil(8192 / bytes))};
 }
 
