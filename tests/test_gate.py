@@ -1003,4 +1003,6 @@ def test_advice_on_columns_says_whether_there_are_too_many_or_too_few():
     with pytest.raises(ValueError, match=r"added over time, train with partial_fit\(\.\.\., grow=True\)\.$"):
         model.partial_fit(np.eye(5), [0, 1, 0, 1, 0])
     with pytest.raises(ValueError, match=r"the last columns of a sparse file are empty, read it with n_features=4\.$"):
+        model.partial_fit(sparse.csr_array(np.eye(3)), [0, 1, 0])
+    with pytest.raises(ValueError, match=r"is expecting 4 features as input\.$"):  # dense rows come from no such file
         model.partial_fit(np.eye(3), [0, 1, 0])

@@ -51,13 +51,13 @@ def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, a
         X = _without_new_features(X, expected, who)
     rows = as_rows(X, who, n_features=expected if grow or any_width else None)
     if rows.n_features != expected and not grow:
-        advice = (
-            "features are added over time, train with partial_fit(..., grow=True)"
-            if rows.n_features > expected
-            else f"the last columns of a sparse file are empty, read it with n_features={expected}"
-        )
+        advice = ""
+        if rows.n_features > expected:
+            advice = "; if features are added over time, train with partial_fit(..., grow=True)"
+        elif rows.columns is not None:
+            advice = f"; if the last columns of a sparse file are empty, read it with n_features={expected}"
         raise ValueError(
-            f"X has {rows.n_features} features, but {who} is expecting {expected} features as input; if {advice}."
+            f"X has {rows.n_features} features, but {who} is expecting {expected} features as input{advice}."
         )
     return rows
 
