@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bind_arrays.hpp"
 #include "bind_one_row.hpp"
@@ -96,6 +97,10 @@ template <class L>
 struct HasSpread<L, std::void_t<decltype(std::declval<const L&>().spread(std::declval<const DenseRow<double>&>(), AllFeatures()))>>
     : std::true_type {};
 
+/// Several outputs of some learners learn in one pass over the rows: see confidence_lanes.hpp.
+template <class L, class = void> struct HasLanes : std::false_type {};
+template <class L> struct HasLanes<L, std::void_t<typename L::Lanes>> : std::true_type {};
+
 /// The type that the loops of a learner are compiled for: its own, or one that it shares with others.
 template <class L>
 auto loops_of(L& learner, int) -> typename L::Loops& {
@@ -126,12 +131,18 @@ struct AnyLearner {
 /// Whether all weights are finite, and whether any but the constant's is not 0.
 struct Survey { bool finite = true, in_use = false; };
 
+struct AnySingle;
+using OneOfSeveral = OutputOf<AnySingle>;
+
 /// A learner of one output.
 struct AnySingle : AnyLearner {
   virtual PassResult run(const AnyRows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins, index_t stride,
                          const OtherForm& other, ScoreCounts* counts) = 0;
   virtual PassResult run(const OneRow& row, index_t width, double bias, const Lesson& lesson, Tally& tally,
                          ScoreCounts* counts) = 0;
+  /// A pass of each output, for classes against the rest; the first step at which a score was not finite, or -1.
+  virtual index_t run_several(const AnyRows& rows, double bias, const Lesson& lesson,
+                              const std::vector<OneOfSeveral>& outputs) = 0;
   virtual double score(const OneRow& row, index_t width, double bias) = 0;
   virtual void scores(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void spreads(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
@@ -176,6 +187,24 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
   PassResult run(const OneRow& row, index_t width, double bias, const Lesson& lesson, Tally& tally,
                  ScoreCounts* counts) override {
     return run_pass(loops(), row.as_matrix(width), bias, lesson, tally, nullptr, 0, {}, counts);
+  }
+  index_t run_several(const AnyRows& rows, double bias, const Lesson& lesson, const std::vector<OneOfSeveral>& outputs) override {
+    if constexpr (HasLanes<L>::value) {
+      std::vector<OutputOf<typename L::Lanes>> own;
+      for (const OneOfSeveral& of : outputs)
+        own.push_back({&static_cast<SingleOf*>(of.learner)->learner, of.positive, of.tally, of.margins});
+      const auto run_lanes = [&](const auto& x) {
+        return pays_in_lanes(x, lesson, learner) ? std::optional(learn_in_lanes(x, bias, lesson, own)) : std::nullopt;
+      };
+      if (const std::optional<index_t> diverged = std::visit(run_lanes, rows)) return *diverged;
+    }
+    for (const OneOfSeveral& of : outputs) {
+      Lesson lesson_of = lesson;
+      lesson_of.positive = of.positive;
+      const PassResult result = of.learner->run(rows, bias, lesson_of, *of.tally, of.margins, 1, {}, nullptr);
+      if (result.diverged >= 0) return result.diverged;
+    }
+    return -1;
   }
   double score(const OneRow& row, index_t width, double bias) override {
     read();
@@ -242,7 +271,7 @@ using FieldsOf = std::vector<Field> (*)(const PySource& s);
 /// In bind_passes.cpp: the functions of both kinds of learners, and those of learners of one output.
 void bind_fields(nb::handle in, FieldsOf fields);
 void bind_hooks(nb::handle in, Maker<AnyLearner> make);
-void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has_evidence);
+void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has_evidence, bool has_lanes);
 
 /// What both kinds of learners offer beside their passes.
 template <class L, class Made>
@@ -256,7 +285,7 @@ nb::class_<L> bind_common(nb::module_& m, const char* name, const char* what) {
 template <class L>
 void bind_learner(nb::module_& m, const char* name, const char* what) {
   bind_single(bind_common<L, SingleOf<L>>(m, name, what), &made_of<SingleOf<L>, AnySingle>, HasSpread<L>::value,
-              HasEvidence<L>::value);
+              HasEvidence<L>::value, HasLanes<L>::value);
 }
 
 }  // namespace thresher

@@ -1,4 +1,5 @@
 // The functions of learners, for Python. All structure is checked here, before a loop trusts it.
+#include <deque>
 #include <vector>
 
 #include "bind_matrix.hpp"
@@ -7,6 +8,7 @@
 namespace thresher {
 namespace {
 
+using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Strided = nb::ndarray<double, nb::ndim<1>, nb::device::cpu>;
 
 /// Rows in another form, for n_steps steps with `width` scores each.
@@ -62,7 +64,7 @@ void bind_hooks(nb::handle in, Maker<AnyLearner> make) {
   hook("rebuild", &AnyLearner::rebuild);
 }
 
-void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has_evidence) {
+void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has_evidence, bool has_lanes) {
   def(in, "run_pass",
       [make](const Rows& rows, double bias, const In<double>& y, std::optional<double> positive,
              const std::optional<In<double>>& weight, const std::optional<In<index_t>>& order, nb::dict state, nb::dict params,
@@ -98,6 +100,40 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
       nb::arg("order").none(), nb::arg("state"), nb::arg("params"), nb::arg("margins").noconvert().none(), nb::arg("begin") = 0,
       nb::arg("other_rows").none() = nb::none(), nb::arg("other_at").none() = nb::none(),
       nb::arg("other_scores").noconvert().none() = nb::none(), nb::arg("count_scores") = false);
+
+  if (has_lanes)
+    def(in, "run_several",
+        [make](const Rows& rows, double bias, const In<double>& y, const In<double>& positive,
+               const std::optional<In<double>>& weight, const std::optional<In<index_t>>& order, const nb::list& states,
+               nb::dict params, const Matrix& margins) {
+      rows.check();
+      require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
+      require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
+      const Lesson lesson{y.data(),
+                          weight ? weight->data() : nullptr,
+                          order ? order->data() : nullptr,
+                          0,
+                          order ? static_cast<index_t>(order->shape(0)) : rows.n_rows,
+                          true,
+                          1};
+      if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
+      const std::size_t n = states.size();
+      require(n > 0 && positive.shape(0) == n && margins.shape(0) == n, "outputs, codes and margins differ in length");
+      require(static_cast<index_t>(margins.shape(1)) == lesson.n_steps, "margins and steps differ in length");
+      std::deque<PySource> sources;
+      std::vector<std::unique_ptr<AnySingle>> learners;
+      std::vector<OneOfSeveral> outputs;
+      for (std::size_t k = 0; k < n; ++k) {
+        const PySource& source = sources.emplace_back(nb::cast<nb::dict>(states[k]), params, rows.n_features + 1);
+        learners.push_back(make(source));
+        auto* tally = reinterpret_cast<Tally*>(source.array("tally", "tally"));
+        outputs.push_back({learners[k].get(), positive.data()[k], tally, margins.data() + k * margins.shape(1)});
+      }
+      nb::gil_scoped_release nogil;
+      return learners[0]->run_several(rows.any, bias, lesson, outputs);
+    },
+        nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive"), nb::arg("weight").none(), nb::arg("order").none(),
+        nb::arg("states"), nb::arg("params"), nb::arg("margins").noconvert());
 
   def(in, "row_models",
       [make](const nb::list& states, const nb::list& params, index_t n_weights, double bias, index_t reads,

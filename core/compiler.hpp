@@ -62,6 +62,7 @@ struct Two {
   friend Two operator+(Two a, Two b) { return Two(a.both + b.both); }
   friend Two operator-(Two a, Two b) { return Two(a.both - b.both); }
   friend Two operator*(Two a, Two b) { return Two(a.both * b.both); }
+  friend Two operator/(Two a, Two b) { return Two(a.both / b.both); }
   Two operator-() const { return Two(-both); }
   /// As std::max and std::min are: of equal ones, and of those that are not numbers, a.
   friend Two larger(Two a, Two b) { return Two(a.both < b.both ? b.both : a.both); }
@@ -76,6 +77,7 @@ struct Two {
   friend Two operator+(Two a, Two b) { return {a.first() + b.first(), a.second() + b.second()}; }
   friend Two operator-(Two a, Two b) { return {a.first() - b.first(), a.second() - b.second()}; }
   friend Two operator*(Two a, Two b) { return {a.first() * b.first(), a.second() * b.second()}; }
+  friend Two operator/(Two a, Two b) { return {a.first() / b.first(), a.second() / b.second()}; }
   Two operator-() const { return {-first(), -second()}; }
   /// As std::max and std::min are: of equal ones, and of those that are not numbers, a.
   friend Two larger(Two a, Two b) {
@@ -95,6 +97,8 @@ struct Two {
   void put(double* p) const { std::memcpy(p, &both, sizeof both); }
   Two& operator+=(Two other) { return *this = *this + other; }
 };
+
+inline double larger(double a, double b) { return a < b ? b : a; }
 
 /// The number of zeros below the lowest bit of a number other than 0.
 THRESHER_INLINE int trailing_zeros(std::uint64_t number) {

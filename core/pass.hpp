@@ -36,6 +36,15 @@ struct Lesson {
   double target(index_t i) const { return !against_rest ? y[i] : y[i] == positive ? 1.0 : -1.0; }
 };
 
+/// One of several outputs that learn from the same rows: its learner, the code of its class, and where its sums and scores go.
+template <class Learner>
+struct OutputOf {
+  Learner* learner;
+  double positive;
+  Tally* tally;
+  double* margins;
+};
+
 /// The score of a row with the weights a prediction uses, of a learner that is only looked at.
 template <class Learner, class Row>
 THRESHER_APART double look(const Learner& learner, const Row& x) {

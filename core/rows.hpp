@@ -35,6 +35,16 @@ struct RowOf {
   void each(F f) const {
     self().each(f, f);
   }
+  /// two(j, k, (x_j, x_k)) for two features at a time, then one(j, x_j) for the last of an odd number and the constant one.
+  template <class Both, class One>
+  void each_two(Both two, One one) const {
+    const auto& x = self();
+    index_t k = 0;
+    for (; k + 2 <= x.n_stored(); k += 2)
+      two(x.column(k), x.column(k + 1), Two(static_cast<double>(x.values[k]), static_cast<double>(x.values[k + 1])));
+    if (k < x.n_stored()) one(x.column(k), static_cast<double>(x.values[k]));
+    if (x.bias != 0) one(x.n_features, x.bias);
+  }
   double dot(const double* w) const {
     return sum([w](index_t j, double xj) { return w[j] * xj; });
   }
@@ -63,6 +73,8 @@ struct DenseRow : RowOf<DenseRow<Value>> {
   double bias;
 
   DenseRow(const Value* v, index_t n, double b) : values(v), n_features(n), bias(b) {}
+  index_t n_stored() const { return n_features; }
+  index_t column(index_t k) const { return k; }
   using RowOf<DenseRow>::sum;
   using RowOf<DenseRow>::each;
 
@@ -95,6 +107,8 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
 
   SparseRow(const Value* v, const Column* c, index_t m, index_t n, double b)
       : values(v), columns(c), nnz(m), n_features(n), bias(b) {}
+  index_t n_stored() const { return nnz; }
+  index_t column(index_t k) const { return static_cast<index_t>(columns[k]); }
   using RowOf<SparseRow>::sum;
   using RowOf<SparseRow>::each;
 

@@ -20,6 +20,23 @@ struct Step {
   static Step none() { return {0, std::numeric_limits<double>::infinity()}; }
 };
 
+/// The step of a row of target y that changes a mean and its variance, both stored side by side, where the row has features.
+struct BeliefStep {
+  double pull, inertia, beta, spread;
+
+  BeliefStep(const Step& asked, double y, double v)
+      : pull(asked.pull * y), inertia(asked.inertia_above(v)), beta(1 / (v + inertia)), spread(v) {}
+  /// The variance after `drop`, over the one before: 1 - beta xj sx, written so that it is above 0 at any size.
+  template <class Number>
+  Number drop(Number x, Number sx) const {
+    return Number(beta) * (Number(inertia) + larger(Number(0.0), Number(spread) - sx * x));
+  }
+  template <class Number>
+  Number precision(Number x, Number sx) const {
+    return Number(inertia) / (Number(inertia) + sx * x);
+  }
+};
+
 /// Learners that keep a mean and a variance of every weight share one form; a rule says which step a row needs. It is made from a
 /// source of parameters. Steps that are not finite are skipped.
 struct ConfidenceRule {
@@ -55,6 +72,7 @@ struct Ruled : Learner {
 ///
 /// `drop` takes the diagonal of the first form, `precision` that of the second. A row costs O(non-zeros).
 struct DiagonalLearner : Plain {
+  using Lanes = DiagonalLearner;  // what confidence_lanes.hpp needs of it
   struct Belief { double mean, variance; };
   Belief* belief;
   LateMean late;
@@ -79,8 +97,13 @@ struct DiagonalLearner : Plain {
   }
   double weight(index_t j) const { return late.of(j, belief[j].mean); }
   template <class Row>
-  Two both_scores(const Row& x) const {
-    return late.scores(x, [&](index_t j) { return belief[j].mean; });
+  Two both_scores(const Row& x) {
+    if (late.differs()) return late.scores(x, [&](index_t j) { return belief[j].mean; });
+    const Two sums = x.sum([&](index_t j, double xj) {  // a mean and its variance are one look at memory
+      return Two::at(&belief[j].mean) * Two(xj, xj) * Two(1, xj);
+    });
+    known_spread = sums.second();
+    return Two(sums.first());
   }
   double variance(index_t j) const { return belief[j].variance; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
@@ -96,34 +119,49 @@ struct DiagonalLearner : Plain {
     late.step();
     return moved;
   }
+  /// What the rule asks for at a row of margin m, whose score has the variance spread().
+  template <class Spread>
+  Step step(double m, double weight, Spread spread) const {
+    if (rule->satisfied(m)) return Step::none();
+    const double v = spread();
+    return std::isfinite(v) ? rule->step(m, v, weight) : Step::none();
+  }
 
  private:
+  static constexpr double unknown = -1;
+  double known_spread = unknown;  // of the row whose score was asked for last
+
   template <class Row>
   bool learn(const Row& x, double y, double m, double weight) {
-    if (rule->satisfied(m)) return false;
-    const double v = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
-    if (!std::isfinite(v)) return false;
-    const Step asked = rule->step(m, v, weight);
+    double v = std::exchange(known_spread, unknown);
+    const Step asked = step(m, weight, [&] { return v == unknown ? v = spread(x, AllFeatures()) : v; });
     if (!asked.finite()) return false;
-    const double r = asked.inertia_above(v), beta = 1 / (v + r), step = asked.pull * y;
+    const BeliefStep by(asked, y, v);
     late.watch([&](auto note) {
-      if (precision) {
-        x.each([&](index_t j, double xj) {
-          const double sx = belief[j].variance * xj;
-          belief[j].mean += step * sx;
-          belief[j].variance *= r / (r + sx * xj);
-          note(j, step * sx);
-        });
-      } else {
-        x.each([&](index_t j, double xj) {
-          const double sx = belief[j].variance * xj;
-          belief[j].mean += step * sx;
-          belief[j].variance *= beta * (r + std::max(0.0, v - sx * xj));  // 1 - beta sx xj, above 0 at any size
-          note(j, step * sx);
-        });
-      }
+      if (precision) move(x, by.pull, note, [&](auto xj, auto sx) { return by.precision(xj, sx); });
+      else move(x, by.pull, note, [&](auto xj, auto sx) { return by.drop(xj, sx); });
     });
     return true;
+  }
+  /// mean += pull sx and variance *= shrink(xj, sx), where sx = variance xj: two features at a time.
+  template <class Row, class Note, class Shrink>
+  void move(const Row& x, double pull, Note note, Shrink shrink) {
+    x.each_two([&](index_t j, index_t k, Two xs) {
+      Two one = Two::at(&belief[j].mean), other = Two::at(&belief[k].mean);
+      Two means(one.first(), other.first()), variances(one.second(), other.second());
+      const Two sx = variances * xs, change = Two(pull) * sx;
+      means += change;
+      variances = variances * shrink(xs, sx);
+      Two(means.first(), variances.first()).put(&belief[j].mean);
+      Two(means.second(), variances.second()).put(&belief[k].mean);
+      note(j, change.first());
+      note(k, change.second());
+    }, [&](index_t j, double xj) {
+      const double sx = belief[j].variance * xj, change = pull * sx;
+      belief[j].mean += change;
+      belief[j].variance *= shrink(xj, sx);
+      note(j, change);
+    });
   }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "confidence.hpp"
+#include "confidence_lanes.hpp"
 #include "joint.hpp"
 #include "surest.hpp"
 

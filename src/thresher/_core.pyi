@@ -77,6 +77,18 @@ class CoreLearner:
         count_scores: bool = False,
     ) -> tuple[int, int, int]: ...
     @staticmethod
+    def run_several(  # of learners that learn several outputs in one pass: the step whose score was not finite, or -1
+        rows: Rows,
+        bias: float,
+        y: Floats,
+        positive: Floats,
+        weight: Floats | None,
+        order: Longs | None,
+        states: list[State],
+        params: Params,
+        margins: Floats,
+    ) -> int: ...
+    @staticmethod
     def scores(rows: Rows, bias: float, state: State, params: Params, out: Floats) -> None: ...
     @staticmethod
     def row_models(  # of learners of one output

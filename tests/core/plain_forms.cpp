@@ -7,6 +7,7 @@
 #include "../../core/assign.hpp"
 #include "../../core/block_columns.hpp"
 #include "../../core/hash.hpp"
+#include "../../core/learners/arow.hpp"
 #include "../../core/number.hpp"
 #include "../../core/shrink.hpp"
 
@@ -27,6 +28,17 @@ void show(double value) {
   std::memcpy(&bits, &value, 8);
   std::printf("%016llx\n", static_cast<unsigned long long>(bits));
 }
+
+/// What a learner of one output, or one of several, asks for when it is made.
+struct Arrays {
+  std::vector<double>& beliefs;
+  bool precision;
+
+  double* pair(const char*, const char*) const { return beliefs.data(); }
+  double* array(const char*, const char*) const { return nullptr; }
+  bool flag(const char* name) const { return std::string(name) == "precision" && precision; }
+  double number(const char*) const { return 0.5; }
+};
 
 void read(const std::string& text) {
   double value = -1;
@@ -74,5 +86,33 @@ int main() {
     const double one = row.sum([&](thresher::index_t j, double x) { return soft(w[j]) * x; }), two = row.sum_of(w, soft);
     show(two);
     if (one != two) return 1;  // by pairs as one by one
+  }
+
+  constexpr int n_classes = 6, width = 20;
+  std::vector<thresher::index_t> starts(n_rows + 1);
+  std::vector<double> classes(n_rows);
+  std::vector<thresher::column_t> places(n_rows * n_features);
+  for (thresher::index_t i = 0; i < n_rows; ++i) {
+    classes[i] = static_cast<double>(next() % n_classes);
+    starts[i + 1] = starts[i] + n_features;
+    for (thresher::index_t k = 0; k < n_features; ++k)
+      places[starts[i] + k] = static_cast<thresher::column_t>(2 * k + (next() & 1));
+  }
+  for (const bool precision : {false, true}) {
+    const thresher::CsrRows<double, thresher::column_t> rows{values.data(), places.data(), starts.data(), n_rows, width};
+    std::vector<std::vector<double>> beliefs(n_classes, std::vector<double>(2 * (width + 1), 1.0));
+    std::vector<std::vector<double>> scores(n_classes, std::vector<double>(n_rows));
+    std::vector<thresher::Tally> tallies(n_classes);
+    std::vector<thresher::ConfidentDiagonal<thresher::ArowRule>> learners;
+    std::vector<thresher::OneInLanes> outputs;
+    learners.reserve(n_classes);
+    for (int k = 0; k < n_classes; ++k) {
+      learners.emplace_back(Arrays{beliefs[k], precision});
+      outputs.push_back({&learners[k], static_cast<double>(k), &tallies[k], scores[k].data()});
+    }
+    thresher::learn_in_lanes(rows, 1, {classes.data(), nullptr, nullptr, 0, n_rows, true, 0}, outputs);
+    for (const auto* some : {&scores, &beliefs})
+      for (const auto& of_class : *some)
+        for (const double value : of_class) show(value);
   }
 }

@@ -337,26 +337,62 @@ class Learner:
         with ExitStack() as stack:
             workers = n_workers(lesson.n_jobs, state.n_outputs)
             run = map if workers == 1 else stack.enter_context(thread_pool(workers)).map
+            of_models = (self.outputs_of(state, model) for model in range(self.n_models))
+            shares = [share for outputs in of_models for share in self._shares(outputs, workers)]
             for begin, end, milestone in self._chunks(state, order, weight):
                 chunk = order[begin:end]
                 margins = np.empty((state.n_outputs, len(chunk)))
 
-                def learn_one(k: int, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
-                    return self._learn_output(lesson, state, k, chunk, margins[k]).diverged
+                def learn(some: range, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
+                    return self._learn_some(lesson, state, some, chunk, margins[some.start : some.stop])
 
-                for diverged in run(learn_one, range(state.n_outputs)):
+                for diverged in run(learn, shares):
                     if diverged >= 0:
                         return PassResult(n_mistakes, begin + diverged)
                 for model, scores in enumerate(np.split(margins, self.n_models)):
                     self.count_scores(replace(lesson, order=chunk), state, model, scores)
                 present = slice(None) if weight is None else np.flatnonzero(weight[chunk])
                 if classes is not None:
-                    of_models = np.split(margins[:, present], self.n_models)
-                    wrong = [int(np.count_nonzero(winning_codes(one) != y[chunk[present]])) for one in of_models]
+                    by_model = np.split(margins[:, present], self.n_models)
+                    wrong = [int(np.count_nonzero(winning_codes(one) != y[chunk[present]])) for one in by_model]
                     n_mistakes += self.count_mistakes(state, wrong)
                 if milestone:
                     self.choose(state)
         return PassResult(n_mistakes, -1)
+
+    def _shares(self, outputs: range, workers: int, alone: bool = False) -> list[range]:
+        """Outputs of a model in parts, each of which learns in one call: single ones, or a share for each worker, of a
+        multiple of four, where the core learns several at once."""
+        if alone or not hasattr(self.core, "run_several"):
+            return [outputs[k : k + 1] for k in range(len(outputs))]
+        size = len(outputs) if workers == 1 else -(-len(outputs) // (4 * workers)) * 4
+        return [outputs[at : at + size] for at in range(0, len(outputs), size)]
+
+    def _learn_some(
+        self,
+        lesson: Lesson,
+        state: State,
+        outputs: range,
+        order: NDArray[np.int64],
+        margins: Array,
+        as_read: Array | None = None,
+    ) -> int:
+        """Let some outputs of a model learn; returns the step at which one diverged, or -1."""
+        if len(outputs) == 1:
+            read = None if as_read is None else as_read[0]
+            return self._learn_output(lesson, state, outputs[0], order, margins[0], read).diverged
+        target, weight = lesson.target, lesson.weight
+        return self.core.run_several(
+            lesson.rows,
+            self.intercept if self.tuning is None else self.constant(state),
+            np.ascontiguousarray(target.y, dtype=np.float64),
+            np.array([target.positive(k % target.n_outputs) for k in outputs], dtype=np.float64),
+            None if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
+            np.ascontiguousarray(order, dtype=np.int64),
+            [state.views[k] for k in outputs],
+            self._params_of(state, outputs[0]),
+            margins,
+        )
 
     def _chunks(self, state: State, order: NDArray[np.int64], weight: Array | None) -> Iterator[tuple[int, int, int]]:
         """Pieces of an order that all outputs learn in turn: begin, end, and the milestone if one is there, else 0."""
@@ -466,14 +502,16 @@ class Learner:
         margins = np.empty((len(outputs), len(order)))
         as_read = margins if lesson.other is None else np.empty_like(margins)
 
-        def learn_one(k: int) -> int:
-            return self._learn_output(lesson, state, outputs[k], order, margins[k], as_read[k]).diverged
+        def learn(some: range) -> int:
+            first, end = some.start - outputs.start, some.stop - outputs.start
+            return self._learn_some(lesson, state, some, order, margins[first:end], as_read[first:end])
 
         workers = n_workers(lesson.n_jobs, len(outputs))
+        shares = self._shares(outputs, workers, alone=lesson.other is not None)
         if workers == 1:
-            return max(map(learn_one, range(len(outputs)))), margins, as_read
+            return max(map(learn, shares)), margins, as_read
         with thread_pool(workers) as pool:
-            return max(pool.map(learn_one, range(len(outputs)))), margins, as_read
+            return max(pool.map(learn, shares)), margins, as_read
 
     def look_at(self, lesson: Lesson, state: State) -> None:
         """Look at all rows of a fit before the first of them is learned from."""

@@ -1,0 +1,126 @@
+"""Classes against the rest that learn side by side in the lanes of a register give the bits of classes that learn alone.
+
+Runs under sanitizers (``make sanitize``), so it imports the core, NumPy and the state only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from thresher import _core
+from thresher._engine._state import Field, State
+
+CW = {"phi": 1.3, "average": False, "n_selected": 2.0}
+LEARNERS = {
+    "ArowDiagonal": {"r": 1.0, "average": False},
+    "CwDiagonal": CW,
+    "CwVarianceDiagonal": CW,
+    "ScwDiagonal": CW | {"C": 0.5, "squared": True},
+    "NarowDiagonal": {"b": 2.0, "average": False, "n_selected": 0.0},
+    "NherdDiagonal": {"C": 1.0, "average": False, "n_selected": 0.0},
+}
+N_ROWS, N_FEATURES = 120, 12
+
+
+def data(n_classes, dtype=np.float64, density=0.5):
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(N_ROWS, N_FEATURES)) * (rng.random((N_ROWS, N_FEATURES)) < density)
+    X[7] = 0
+    rows, columns = np.nonzero(X)
+    starts = np.searchsorted(rows, np.arange(N_ROWS + 1)).astype(np.int64)
+    parts = X[rows, columns].astype(dtype), columns.astype(np.int32), starts
+    return X.astype(dtype), _core.Rows.csr(*parts, N_FEATURES), rng.integers(0, n_classes, N_ROWS).astype(np.float64)
+
+
+def states_of(core, params, n_outputs):
+    fields = [Field(*f) for f in core.fields(params)]
+    return State([*fields, Field("tally", "tally", 0.0, "sum")], n_outputs, {"weight": N_FEATURES + 1, "tally": 4})
+
+
+def learn_both_ways(name, rows, y, n_classes, *, weight=None, order=None, **changes):
+    """What outputs learn alone and together: states, scores, and the step at which one diverged."""
+    core, params, bias = getattr(_core, name), LEARNERS[name] | {"precision": False} | changes, 0.5
+    n_steps = N_ROWS if order is None else len(order)
+    alone, together = states_of(core, params, n_classes), states_of(core, params, n_classes)
+    margins, diverged = np.zeros((n_classes, n_steps)), []
+    for k in range(n_classes):
+        result = core.run_pass(rows, bias, y, float(k), weight, order, alone.view(k), params, margins[k])
+        diverged.append(result[1])
+    codes, views, scores = np.arange(n_classes, dtype=np.float64), together.views, np.zeros((n_classes, n_steps))
+    step = core.run_several(rows, bias, y, codes, weight, order, views, params, scores)
+    return (alone, margins, diverged), (together, scores, step)
+
+
+def assert_same(one, other):
+    (alone, margins, diverged), (together, scores, step) = one, other
+    assert set(diverged) == {-1}
+    assert step == -1
+    assert_array_equal(margins, scores)
+    for name, array in alone.arrays.items():
+        assert_array_equal(array, together.arrays[name], err_msg=name)
+    assert alone.arrays["tally"][:, 1].all()  # they did learn
+
+
+@pytest.mark.parametrize("precision", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 9])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_outputs_learn_together_what_they_learn_alone(name, n_classes, precision):
+    _, rows, y = data(n_classes)
+    assert_same(*learn_both_ways(name, rows, y, n_classes, precision=precision))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_and_orders_count_for_outputs_together(dtype):
+    _, rows, y = data(5, dtype)
+    rng = np.random.default_rng(1)
+    order = rng.permutation(N_ROWS)[:90]
+    weight = rng.choice([0.0, 0.5, 1.0, 2.0], N_ROWS)
+    assert_same(*learn_both_ways("ArowDiagonal", rows, y, 5, weight=weight, order=order))
+
+
+@pytest.mark.parametrize("what", ["dense rows", "few rows", "the mean of late iterates"])
+def test_outputs_that_gain_nothing_by_it_learn_alone(what):
+    X, rows, y = data(5)
+    order = np.arange(3) if what == "few rows" else None
+    changes = {"average": True} if what == "the mean of late iterates" else {}
+    rows = _core.Rows.dense(X) if what == "dense rows" else rows
+    assert_same(*learn_both_ways("ArowDiagonal", rows, y, 5, order=order, **changes))
+
+
+def test_outputs_together_stop_where_one_of_them_diverges():
+    _, rows, y = data(5)
+    core, params = _core.ArowDiagonal, LEARNERS["ArowDiagonal"] | {"precision": False}
+    states = states_of(core, params, 5)
+    states.arrays["coef"][3, :-1] = 1e308
+    step = core.run_several(rows, 1.0, y, np.arange(5.0), None, None, states.views, params, np.zeros((5, N_ROWS)))
+    alone = states_of(core, params, 5)
+    alone.arrays["coef"][3, :-1] = 1e308
+    assert step == core.run_pass(rows, 1.0, y, 3.0, None, None, alone.view(3), params, None)[1] >= 0
+
+
+@pytest.mark.parametrize(
+    ("codes", "shape", "message"),
+    [
+        (np.arange(4.0), (5, N_ROWS), "outputs, codes and margins"),
+        (np.arange(5.0), (4, N_ROWS), "outputs, codes and margins"),
+        (np.arange(5.0), (5, N_ROWS - 1), "margins and steps"),
+    ],
+)
+def test_lengths_that_differ_are_refused(codes, shape, message):
+    _, rows, y = data(5)
+    params = LEARNERS["ArowDiagonal"] | {"precision": False}
+    states = states_of(_core.ArowDiagonal, params, 5)
+    with pytest.raises(ValueError, match=message):
+        _core.ArowDiagonal.run_several(rows, 1.0, y, codes, None, None, states.views, params, np.zeros(shape))
+
+
+def test_an_order_beyond_the_rows_is_refused():
+    _, rows, y = data(5)
+    params = LEARNERS["ArowDiagonal"] | {"precision": False}
+    states, order = states_of(_core.ArowDiagonal, params, 5), np.array([N_ROWS])
+    with pytest.raises(ValueError, match="names a row"):
+        _core.ArowDiagonal.run_several(
+            rows, 1.0, y, np.arange(5.0), None, order, states.views, params, np.zeros((5, 1))
+        )
