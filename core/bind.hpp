@@ -35,13 +35,22 @@ inline void require(bool ok, const std::string& message) {
 
 /// Rows whose structure was checked. A pass refuses rows with a finding, so it never meets an unchecked index. Values are looked
 /// at as well, unless the caller leaves that to the first pass over all rows: any NaN or infinity makes a score not finite there.
+/// Rows may also be left for the first pass to check as it comes to them; anything else that uses them checks them all.
 struct Rows {
   AnyRows any;
-  Finding finding;
+  mutable Finding finding;
   index_t n_rows, n_features;
   nb::object values, columns = nb::none(), starts;  // keep the memory alive
+  std::unique_ptr<Unchecked> unchecked;
 
-  void check() const { require(finding.fault == Fault::none, "these rows were refused: see Rows.fault"); }
+  const Finding& found() const {
+    if (unchecked && !unchecked->is_over() && finding.fault == Fault::none) {
+      finding = std::visit([](const auto& x) { return scan(x, x.n_values(), true); }, any);
+      if (finding.fault == Fault::none) unchecked->end();
+    }
+    return finding;
+  }
+  void check() const { require(found().fault == Fault::none, "these rows were refused: see Rows.fault"); }
 };
 
 /// The state of one output and the parameters of its learner, as two dictionaries. In bind_source.cpp.

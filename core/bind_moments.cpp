@@ -12,7 +12,7 @@ namespace {
 using Column = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 nb::object add(const Rows& rows, Column n, Column mean, Column m2, Column missing) {
-  require(rows.finding.fault == Fault::none, "rows with a fault have no moments");
+  require(rows.found().fault == Fault::none, "rows with a fault have no moments");
   for (const Column& column : {n, mean, m2, missing})
     require(static_cast<index_t>(column.shape(0)) >= rows.n_features, "there must be moments for every feature");
   Finding found;
@@ -27,7 +27,7 @@ nb::object add(const Rows& rows, Column n, Column mean, Column m2, Column missin
 }
 
 void require_rows(const Rows& rows, const In<index_t>& part) {
-  require(rows.finding.fault == Fault::none, "rows with a fault have no scale");
+  require(rows.found().fault == Fault::none, "rows with a fault have no scale");
   for (std::size_t i = 0; i < part.shape(0); ++i)
     require(part.data()[i] >= 0 && part.data()[i] < rows.n_rows, "part must name rows that there are");
 }

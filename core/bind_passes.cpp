@@ -70,7 +70,7 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
              const std::optional<In<double>>& weight, const std::optional<In<index_t>>& order, nb::dict state, nb::dict params,
              const std::optional<Strided>& margins, index_t begin, const std::optional<In<double>>& other_rows,
              const std::optional<In<index_t>>& other_at, const std::optional<Out<double>>& other_scores, bool count_scores) {
-    rows.check();
+    if (!rows.unchecked) rows.check();
     require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
     require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
     const Lesson lesson{y.data(),
@@ -79,7 +79,8 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
                         begin,
                         order ? static_cast<index_t>(order->shape(0)) : rows.n_rows,
                         positive.has_value(),
-                        positive.value_or(1)};
+                        positive.value_or(1),
+                        rows.unchecked && !rows.unchecked->is_over() ? rows.unchecked.get() : nullptr};
     require(begin >= 0, "begin must not be negative");
     if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
     require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps, "margins and steps differ in length");

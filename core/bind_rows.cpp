@@ -8,22 +8,28 @@ namespace {
 
 using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
+/// To be checked by the first pass, if that is wished.
+template <class SomeRows>
+std::unique_ptr<Unchecked> unchecked_if(bool later, const SomeRows& rows) {
+  return later ? std::make_unique<Unchecked>(rows.n_rows, rows.n_values(), SomeRows::bytes_each) : nullptr;
+}
+
 template <class Value>
-Rows dense(const AnyArray& X, bool look) {
+Rows dense(const AnyArray& X, bool look, bool later) {
   const DenseRows<Value> rows{static_cast<const Value*>(X.data()), static_cast<index_t>(X.shape(0)),
                               static_cast<index_t>(X.shape(1))};
   Finding finding;
-  if (look) {
+  if (!later) {
     nb::gil_scoped_release nogil;
-    finding = scan_values(rows);
+    finding = scan(rows, rows.n_values(), look);
   }
-  return {rows, finding, rows.n_rows, rows.n_features, {}, nb::none(), {}};
+  return {rows, finding, rows.n_rows, rows.n_features, {}, nb::none(), {}, unchecked_if(later, rows)};
 }
 
-Rows dense_rows(const AnyArray& X, bool look) {
+Rows dense_rows(const AnyArray& X, bool look, bool later) {
   require(X.ndim() == 2, "dense rows must be a matrix");
-  Rows rows = X.dtype() == nb::dtype<double>() ? dense<double>(X, look)
-            : X.dtype() == nb::dtype<float>()  ? dense<float>(X, look)
+  Rows rows = X.dtype() == nb::dtype<double>() ? dense<double>(X, look, later)
+            : X.dtype() == nb::dtype<float>()  ? dense<float>(X, look, later)
                                                : throw std::invalid_argument("dense rows must be float32 or float64");
   rows.values = nb::cast(X);
   return rows;
@@ -44,40 +50,42 @@ nb::object narrowed(const index_t* columns, std::size_t n) {
 }
 
 template <class Value, class Column>
-Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
+Rows csr(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look, bool later) {
   const CsrRows<Value, Column> rows{static_cast<const Value*>(values.data()), static_cast<const Column*>(columns.data()),
                                     starts.data(), static_cast<index_t>(starts.shape(0)) - 1, n_features};
+  const auto n_stored = static_cast<index_t>(values.shape(0));
+  constexpr bool as_they_are = std::is_same_v<Column, column_t>;
+  later = later && as_they_are;
   Finding finding;
   {
     nb::gil_scoped_release nogil;
-    finding = scan_structure(rows, static_cast<index_t>(values.shape(0)));
-    if (look && (finding.fault == Fault::none || finding.fault == Fault::order)) {
-      const Finding values_finding = scan_values(rows);
-      if (values_finding.fault != Fault::none) finding = values_finding;
-    }
+    finding = later ? scan_starts(rows, n_stored) : scan(rows, n_stored, look);
   }
+  later = later && finding.fault == Fault::none;
   nb::object kept;
-  if constexpr (std::is_same_v<Column, column_t>) kept = nb::cast(columns);
+  if constexpr (as_they_are) kept = nb::cast(columns);
   else kept = narrowed(rows.columns, columns.shape(0));
   const CsrRows<Value, column_t> narrow{rows.values, nb::cast<In<column_t>>(kept).data(), rows.starts, rows.n_rows, n_features};
-  return {narrow, finding, rows.n_rows, n_features, {}, std::move(kept), {}};
+  return {narrow, finding, rows.n_rows, n_features, {}, std::move(kept), {}, unchecked_if(later, rows)};
 }
 
 template <class Value>
-Rows csr_of(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
-  if (columns.dtype() == nb::dtype<column_t>()) return csr<Value, column_t>(values, columns, starts, n_features, look);
-  if (columns.dtype() == nb::dtype<index_t>()) return csr<Value, index_t>(values, columns, starts, n_features, look);
+Rows csr_of(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look,
+            bool later) {
+  if (columns.dtype() == nb::dtype<column_t>()) return csr<Value, column_t>(values, columns, starts, n_features, look, later);
+  if (columns.dtype() == nb::dtype<index_t>()) return csr<Value, index_t>(values, columns, starts, n_features, look, later);
   throw std::invalid_argument("columns must be int32 or int64");
 }
 
-Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look) {
+Rows csr_rows(const AnyArray& values, const AnyArray& columns, const In<index_t>& starts, index_t n_features, bool look,
+              bool later) {
   require(values.ndim() == 1 && columns.ndim() == 1 && values.shape(0) == columns.shape(0),
           "values and columns differ in length");
   require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
   require(n_features >= 0, "n_features must not be negative");
   require(n_features <= most_features, "there are too many features");
-  Rows rows = values.dtype() == nb::dtype<double>() ? csr_of<double>(values, columns, starts, n_features, look)
-            : values.dtype() == nb::dtype<float>()  ? csr_of<float>(values, columns, starts, n_features, look)
+  Rows rows = values.dtype() == nb::dtype<double>() ? csr_of<double>(values, columns, starts, n_features, look, later)
+            : values.dtype() == nb::dtype<float>()  ? csr_of<float>(values, columns, starts, n_features, look, later)
                                                     : throw std::invalid_argument("values must be float32 or float64");
   rows.values = nb::cast(values);
   rows.starts = nb::cast(starts);
@@ -112,12 +120,12 @@ const char* fault_name(Fault fault) {
 
 void bind_rows(nb::module_& m) {
   nb::class_<Rows>(m, "Rows", "Rows of a matrix, looked at once and then trusted by every pass.")
-      .def_static("dense", &dense_rows, nb::arg("X").noconvert(), nb::arg("look") = true)
+      .def_static("dense", &dense_rows, nb::arg("X").noconvert(), nb::arg("look") = true, nb::arg("later") = false)
       .def_static("csr", &csr_rows, nb::arg("values").noconvert(), nb::arg("columns").noconvert(), nb::arg("starts").noconvert(),
-                  nb::arg("n_features"), nb::arg("look") = true)
+                  nb::arg("n_features"), nb::arg("look") = true, nb::arg("later") = false)
       .def("look",
            [](Rows& r) {
-    if (r.finding.fault != Fault::none) return;
+    if (r.found().fault != Fault::none) return;
     nb::gil_scoped_release nogil;
     r.finding = std::visit([](const auto& x) { return scan_values(x); }, r.any);
   }, "Look at the values of rows that were made with look=False.")
@@ -126,9 +134,10 @@ void bind_rows(nb::module_& m) {
       .def_ro("values", &Rows::values, "The stored values; the matrix itself when dense.")
       .def_ro("columns", &Rows::columns, "The column of every stored value, None when dense.")
       .def_ro("starts", &Rows::starts, "Where each row begins among the stored values; nothing when dense.")
+      .def_prop_ro("known_fault", [](const Rows& r) { return fault_name(r.finding.fault); })
       .def_prop_ro("fault", [](const Rows& r) {
-    return fault_name(r.finding.fault);
-  }).def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.finding.row, r.finding.column, r.finding.value); });
+    return fault_name(r.found().fault);
+  }).def_prop_ro("fault_at", [](const Rows& r) { return nb::make_tuple(r.found().row, r.found().column, r.found().value); });
   m.def("linear_scores", &linear_scores, nb::arg("rows"), nb::arg("bias"), nb::arg("weights").noconvert(),
         nb::arg("out").noconvert(),
         "Scores of rows, for weights of shape (n_outputs, n_features + 1), those of the constant last.");

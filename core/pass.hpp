@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "learner.hpp"
+#include "scan.hpp"
 #include "score_bins.hpp"
 #include "threads.hpp"
 #include "watch.hpp"
@@ -19,7 +20,7 @@ struct Tally {
 
 struct PassResult {
   index_t n_mistakes = 0;  // wrong sign of the prediction before the update; a score of exactly 0 is not positive
-  index_t diverged = -1;   // step whose score was not finite; the pass stops there, before its update
+  index_t diverged = -1;   // step whose row did not pass its check or had no finite score; the pass stops before its update
   index_t paused = -1;     // where to go on, once the state was settled as the learner wishes
 };
 
@@ -32,6 +33,7 @@ struct Lesson {
   index_t begin, n_steps;
   bool against_rest;
   double positive;
+  Unchecked* unchecked = nullptr;  // rows that are still to be checked
 
   double target(index_t i) const { return !against_rest ? y[i] : y[i] == positive ? 1.0 : -1.0; }
 };
@@ -91,6 +93,7 @@ auto look_ahead(Learner& learner, const Rows& rows, double bias, const Lesson& l
   for (; t < lesson.n_steps && learner.foresees_more(); ++t) {
     const index_t i = lesson.order ? lesson.order[t] : t;
     const double weight = lesson.weight ? lesson.weight[i] : 1.0;
+    if (lesson.unchecked && !lesson.unchecked->passes(rows, i)) return;  // the pass will stop there
     if (weight != 0) learner.foresee(rows.row(i, bias), lesson.target(i), weight);
   }
 }
@@ -107,12 +110,16 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
                     index_t stride, const OtherForm& other, ScoreCounts* counts) {
   PassResult result;
   ScoreQueue scores(counts);
-  const Ahead<Rows> ahead(rows);
+  const Ahead<Rows> ahead(rows, lesson.unchecked ? lesson.unchecked->size() + 8 : 0);
   Watch watch;
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     watch.tick();
     const index_t i = lesson.order ? lesson.order[t] : t;
     ahead.ask(lesson.order, t, lesson.n_steps);
+    if (lesson.unchecked && !lesson.unchecked->passes(rows, i)) {
+      result.diverged = t;
+      break;
+    }
     const auto x = rows.row(i, bias);
     const double y = lesson.target(i), weight = lesson.weight ? lesson.weight[i] : 1.0;
     if (weight != 0) look_ahead(learner, rows, bias, lesson, t, 0);

@@ -207,7 +207,11 @@ struct CsrRows {
 template <class Rows>
 class Ahead {
  public:
-  explicit Ahead(const Rows& rows) : rows_(rows), mean_(mean_row(rows.n_rows, rows.n_values(), Rows::bytes_each)) {}
+  /// At least so many steps before.
+  explicit Ahead(const Rows& rows, index_t least = 0)
+      : rows_(rows), mean_(mean_row(rows.n_rows, rows.n_values(), Rows::bytes_each)) {
+    if (mean_.n_steps < least) mean_.n_steps = least;
+  }
   /// At step t of a loop that ends before step `end`; without an order, rows come as they lie.
   THRESHER_INLINE void ask(const index_t* order, index_t t, index_t end) const {
     const index_t next = t + mean_.n_steps;

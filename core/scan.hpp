@@ -1,7 +1,10 @@
 // The one look at every stored value before a loop trusts it: finite values of a sane size, columns in range, sorted and unique.
 #pragma once
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "threads.hpp"
 
@@ -20,19 +23,28 @@ inline bool usable(double v) { return std::fabs(v) <= huge; }
 
 /// True when every |x| is at most `bound`: a double beyond it overflows when multiplied by max / bound, and then x - x is not 0.
 /// One sum tells, without a branch.
-template <class Value>
-bool all_within(const Value* values, index_t n, double bound) {
+template <int N, class Value>
+THRESHER_INLINE bool all_within_by(const Value* values, index_t n, double bound) {
   const Value lift = sizeof(Value) == 8 ? static_cast<Value>(std::numeric_limits<double>::max() / bound) : Value(1);
-  Value acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  Value acc[N] = {};
   const auto trace = [lift](Value v) {
     const Value u = v * lift;
     return u - u;
   };
   index_t k = 0;
-  for (; k + 8 <= n; k += 8)
-    for (int i = 0; i < 8; ++i) acc[i] += trace(values[k + i]);
+  for (; k + N <= n; k += N)
+    for (int i = 0; i < N; ++i) acc[i] += trace(values[k + i]);
   for (; k < n; ++k) acc[0] += trace(values[k]);
-  return ((acc[0] + acc[1]) + (acc[2] + acc[3])) + ((acc[4] + acc[5]) + (acc[6] + acc[7])) == 0;
+  for (int i = 1; i < N; ++i) acc[0] += acc[i];
+  return acc[0] == 0;
+}
+template <class Value>
+THRESHER_AVX2 bool all_within_wide(const Value* values, index_t n, double bound) {
+  return all_within_by<16>(values, n, bound);
+}
+template <class Value>
+bool all_within(const Value* values, index_t n, double bound) {
+  return has_avx2() ? all_within_wide(values, n, bound) : all_within_by<8>(values, n, bound);
 }
 
 /// The same for values that several threads may look at.
@@ -67,7 +79,7 @@ Finding scan_values(const CsrRows<Value, Column>& x) {
 
 /// How many of n columns do not exceed the one before.
 template <class Column>
-index_t n_falls(const Column* c, index_t n) {
+THRESHER_INLINE index_t count_falls(const Column* c, index_t n) {
   constexpr index_t few = 1 << 20;
   index_t total = 0;
   for (index_t begin = 1; begin < n; begin += few) {
@@ -77,6 +89,10 @@ index_t n_falls(const Column* c, index_t n) {
   }
   return total;
 }
+template <class Column>
+THRESHER_AVX2 index_t count_falls_wide(const Column* c, index_t n) {
+  return count_falls(c, n);
+}
 
 /// Whether the columns of rows begin ... end are in range, and sorted and unique in each row: they fall only where a row begins. One sweep
 /// that knows no rows counts how often they fall, since the end of a loop over each row would be mispredicted.
@@ -84,7 +100,7 @@ template <class Value, class Column>
 bool rise(const CsrRows<Value, Column>& x, index_t begin, index_t end) {
   const Column* c = x.columns;
   const index_t first = x.starts[begin];
-  index_t left = n_falls(c + first, x.starts[end] - first);
+  index_t left = has_avx2() ? count_falls_wide(c + first, x.starts[end] - first) : count_falls(c + first, x.starts[end] - first);
   bool inside = true;
   for (index_t i = begin; i < end; ++i) {
     const index_t from = x.starts[i], to = x.starts[i + 1];
@@ -97,12 +113,17 @@ bool rise(const CsrRows<Value, Column>& x, index_t begin, index_t end) {
 
 /// `n_stored` is the length of values and columns; starts has n_rows + 1 entries.
 template <class Value, class Column>
-Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
+Finding scan_starts(const CsrRows<Value, Column>& x, index_t n_stored) {
   if (x.starts[0] != 0) return {Fault::starts, 0, 0, static_cast<double>(x.starts[0])};
   for (index_t i = 0; i < x.n_rows; ++i)
     if (x.starts[i + 1] < x.starts[i] || x.starts[i + 1] > n_stored)
       return {Fault::starts, i, 0, static_cast<double>(x.starts[i + 1])};
-
+  return {};
+}
+template <class Value, class Column>
+Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
+  const Finding finding = scan_starts(x, n_stored);
+  if (finding.fault != Fault::none) return finding;
   std::atomic<bool> all_rise{true};
   in_parts(x.n_rows, x.n_values(), [&](index_t begin, index_t end) {
     constexpr index_t few = 256;  // which stay in the cache from the first sweep to the second
@@ -117,5 +138,69 @@ Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
   }
   return {Fault::order, 0, 0, 0};  // which can be mended
 }
+
+/// All that can be wrong; with `look`, values as well.
+template <class Value>
+Finding scan(const DenseRows<Value>& x, index_t, bool look) {
+  return look ? scan_values(x) : Finding();
+}
+template <class Value, class Column>
+Finding scan(const CsrRows<Value, Column>& x, index_t n_stored, bool look) {
+  const Finding finding = scan_structure(x, n_stored);
+  if (!look || (finding.fault != Fault::none && finding.fault != Fault::order)) return finding;
+  const Finding of_values = scan_values(x);
+  return of_values.fault == Fault::none ? finding : of_values;
+}
+
+/// Whether nothing is wrong with rows begin ... end, if their starts are right.
+template <class Value>
+bool flawless(const DenseRows<Value>& x, index_t begin, index_t end) {
+  return all_within(x.values + begin * x.n_features, (end - begin) * x.n_features, huge);
+}
+template <class Value, class Column>
+bool flawless(const CsrRows<Value, Column>& x, index_t begin, index_t end) {
+  return rise(x, begin, end) && all_within(x.values + x.starts[begin], x.starts[end] - x.starts[begin], huge);
+}
+
+/// Rows that the first pass checks when it comes to them, a block at a time, so that their values are read from memory once.
+/// Several passes may share it.
+class Unchecked {
+ public:
+  Unchecked(index_t n_rows, index_t n_values, std::size_t bytes_each)
+      : n_rows_(n_rows), shift_(shift_of(mean_row(n_rows, n_values, bytes_each).n_values * static_cast<double>(bytes_each))),
+        checked_(static_cast<std::size_t>((n_rows >> shift_) + 1)),
+        n_left_(static_cast<std::size_t>((n_rows + size() - 1) >> shift_)) {}
+  /// Whether nothing is wrong with the block of row i.
+  template <class Rows>
+  bool passes(const Rows& rows, index_t i) {
+    const auto block = static_cast<std::size_t>(i >> shift_);
+    return checked_[block].load(std::memory_order_relaxed) || check(rows, block);
+  }
+  bool is_over() const { return n_left_ == 0; }
+  /// Nothing is left to check, because all rows were looked at in another way.
+  void end() { n_left_ = 0; }
+  /// The number of rows in a block.
+  index_t size() const { return index_t{1} << shift_; }
+
+ private:
+  /// At most 64 rows, which are shuffled together, and about 64 KB.
+  static int shift_of(double bytes) {
+    int shift = 6;
+    while (shift > 0 && bytes * (1 << shift) > 65536) --shift;
+    return shift;
+  }
+  template <class Rows>
+  THRESHER_APART bool check(const Rows& rows, std::size_t block) {
+    const index_t begin = static_cast<index_t>(block) << shift_;
+    if (!flawless(rows, begin, std::min(n_rows_, begin + size()))) return false;
+    if (!checked_[block].exchange(1) && n_left_ > 0) --n_left_;
+    return true;
+  }
+
+  index_t n_rows_;
+  int shift_;
+  std::vector<std::atomic<unsigned char>> checked_;
+  std::atomic<std::size_t> n_left_;
+};
 
 }  // namespace thresher

@@ -173,18 +173,11 @@ THRESHER_INLINE index_t pass_lanes(const OneInLanes* outputs, int n_outputs, con
   return diverged;
 }
 
-#if defined(__x86_64__) && THRESHER_GNU
 template <class Rows>
-__attribute__((target("avx2"))) index_t pass_lanes_wide(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias,
-                                                        const Lesson& lesson) {
+THRESHER_AVX2 index_t pass_lanes_wide(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias,
+                                      const Lesson& lesson) {
   return pass_lanes(outputs, n_outputs, rows, bias, lesson);
 }
-#else
-template <class Rows>
-index_t pass_lanes_wide(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias, const Lesson& lesson) {
-  return pass_lanes(outputs, n_outputs, rows, bias, lesson);
-}
-#endif
 
 /// Whether moving the weights to lanes and back costs less than it saves, and their learners keep nothing else.
 template <class Value>
@@ -204,8 +197,8 @@ index_t learn_in_lanes(const CsrRows<Value, Column>& rows, double bias, const Le
   const auto n = static_cast<index_t>(outputs.size());
   for (index_t k = 0; k < n; k += kLane) {
     const int n_lanes = static_cast<int>(std::min<index_t>(kLane, n - k));
-    const index_t diverged = is_wide() ? pass_lanes_wide(&outputs[k], n_lanes, rows, bias, lesson)
-                                       : pass_lanes(&outputs[k], n_lanes, rows, bias, lesson);
+    const index_t diverged = has_avx2() ? pass_lanes_wide(&outputs[k], n_lanes, rows, bias, lesson)
+                                        : pass_lanes(&outputs[k], n_lanes, rows, bias, lesson);
     if (diverged >= 0) return diverged;
   }
   return -1;

@@ -1,4 +1,4 @@
-"""Classes against the rest that learn side by side in the lanes of a register give the bits of classes that learn alone.
+"""Classes against the rest that learn side by side, in lanes of a register, give the bits of those that learn alone.
 
 Runs under sanitizers (``make sanitize``), so it imports the core, NumPy and the state only.
 """

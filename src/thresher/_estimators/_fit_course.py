@@ -231,10 +231,15 @@ class _Callbacks(PassWatch):
         return bool(self._pass.call_on_fit_task_end(**self._told, reconstruction_attributes=attributes))
 
 
+def is_watched(model: Any) -> bool:
+    """Whether callbacks of scikit-learn follow its fits."""
+    return bool({"_skl_callbacks", "_parent_callback_ctx"} & set(vars(model)))
+
+
 @contextmanager
 def watched(model: Any, n_passes: int | None, X: Any, y: Any, sample_weight: Any) -> Iterator[PassWatch]:
     """Tell the callbacks of a model, if it has any, of a fit."""
-    if not {"_skl_callbacks", "_parent_callback_ctx"} & set(vars(model)):
+    if not is_watched(model):
         yield PassWatch()
         return
     from sklearn.callback._callback_support import callback_management_context

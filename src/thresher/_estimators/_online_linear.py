@@ -18,7 +18,7 @@ from .._engine import Learner, Lesson, State, Target, are_scaled, in_turn
 from .._gate import Array, at_least, boolean, check_params, none, positive, seed, sparse
 from ._contract import Estimator, check_is_fitted, warn_of_convergence
 from ._declared import param
-from ._fit_course import HasCourse
+from ._fit_course import HasCourse, is_watched
 from ._one_row import LearnsRows
 from ._reading import ReadsTargets
 
@@ -131,10 +131,28 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     def _fit(
         self, X: Any, y: Any, read: Callable[[int], Target], sample_weight: Any, first: tuple[Any, Any] = (None, None)
     ) -> Self:
+        given = X, y, read, sample_weight, first
+        if not self._goes_on and isinstance(self.random_state, int | None):  # a generator draws other orders next time
+            try:
+                return self._fit_rows(_gate.check_features(self, X, reset=True, later=True), *given)
+            except _gate.UncheckedRows:
+                pass  # check them all: for the error, or to sort them
+        return self._fit_rows(_gate.check_features(self, X, reset=not self._goes_on), *given)
+
+    def _fit_rows(
+        self,
+        rows: Rows,
+        X: Any,
+        y: Any,
+        read: Callable[[int], Target],
+        sample_weight: Any,
+        first: tuple[Any, Any],
+    ) -> Self:
         goes_on = self._goes_on
-        rows = _gate.check_features(self, X, reset=not goes_on)
         learner = self._learner_now() if goes_on else self._learner_for(X, rows.n_features)
         target = read(rows.n_rows)
+        if type(learner) is not Learner or learner.tuning is not None or target.n_outputs > 1 or is_watched(self):
+            self._check_rest(rows)  # because more than one pass of one output sees them
         if goes_on:
             self._check_same_target(target)
             self._adapt_to(learner)
@@ -152,6 +170,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         if any(values is not None for values in first):
             self._begin_at(learner, state, *first, lesson.is_measured or goes_on)
         n_iter = self._make_passes(learner, state, lesson, (X, y, sample_weight))
+        self._check_rest(rows)
         learner.finish(state)
         if self.shuffle:  # else what is read is what a stream would read
             learner.choose(state)
@@ -254,7 +273,14 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         if diverged >= 0:
             self._refuse_divergence(lesson.rows, diverged if lesson.order is None else int(lesson.order[diverged]))
 
+    @staticmethod
+    def _check_rest(rows: Rows) -> None:
+        """Check the rows that no pass has come to."""
+        if rows.fault:
+            raise _gate.UncheckedRows
+
     def _refuse_divergence(self, rows: Rows, row: int) -> None:
+        self._check_rest(rows)
         scale = "" if are_scaled(rows.values) else "scale the features to about 1 or "
         raise FloatingPointError(
             f"{type(self).__name__}: the weights overflowed at row {row}; "

@@ -70,6 +70,7 @@ from ._table import Table, Text, written_date
 from ._table_reading import ROWS_TO_LOOK_AT, read_table, understand_table
 from ._types import Array
 from ._validation import (
+    UncheckedRows,
     as_column,
     as_matrix,
     as_rows,

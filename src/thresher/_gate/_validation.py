@@ -29,18 +29,24 @@ _MOST_FEATURES = 2**31 - 1  # columns of sparse rows have 32 bits in the core
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def check_features(estimator: Any, X: Any, *, reset: bool, grow: bool = False, any_width: bool = False) -> Rows:
+class UncheckedRows(Exception):
+    """Rows that were left for the first pass to check turned out to be unsorted or not finite."""
+
+
+def check_features(
+    estimator: Any, X: Any, *, reset: bool, grow: bool = False, any_width: bool = False, later: bool = False
+) -> Rows:
     """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
 
     With ``grow``, rows may be wider or narrower than the model was so far; with ``any_width``, too, but the model stays
-    as it is.
+    as it is. With ``later``, the first pass checks rows as it comes to them.
     """
     who = type(estimator).__name__
     is_matrix = type(X) is np.ndarray or sparse.issparse(X)
     if not is_matrix:
         X = known_frame(X)
     if reset:
-        return as_rows(X, who)
+        return as_rows(X, who, later=later)
     expected: int = estimator.n_features_in_
     if type(X) is not Rows and ("feature_names_in_" in vars(estimator) or (not is_matrix and is_frame(X))):
         if grow:
@@ -132,16 +138,17 @@ def one_for_each(values: Any, n: int, name: str, thing: str, who: str) -> Array:
     return array
 
 
-def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = True) -> Rows:
-    """Rows for the core, at least ``n_features`` wide. Without ``look``, only indices are looked at."""
+def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = True, later: bool = False) -> Rows:
+    """Rows for the core, at least ``n_features`` wide. Without ``look``, only indices are looked at; with ``later``,
+    only the places where rows begin, and whatever uses the rows first checks them."""
     if type(X) is Rows:  # of a row reader, which has looked at it
         return X
     if type(X) is np.ndarray and X.dtype in _PRECISIONS and X.ndim == 2 and X.flags.c_contiguous and n_features is None:
-        rows = Rows.dense(X, look)  # the everyday case: nothing to convert
-        if not rows.fault and rows.n_rows and rows.n_features:
+        rows = Rows.dense(X, look, later)  # the everyday case: nothing to convert
+        if not rows.known_fault and rows.n_rows and rows.n_features:
             return rows
-    rows = _converted(X, who, n_features or 0, look)
-    if rows.fault:
+    rows = _converted(X, who, n_features or 0, look, later)
+    if rows.known_fault:
         raise ValueError(_refusal(rows, X, who))
     if rows.n_rows == 0:
         raise ValueError(
@@ -154,18 +161,18 @@ def as_rows(X: Any, who: str, *, n_features: int | None = None, look: bool = Tru
     return rows
 
 
-def _converted(X: Any, who: str, n_features: int, look: bool) -> Rows:
+def _converted(X: Any, who: str, n_features: int, look: bool, later: bool) -> Rows:
     """Rows of any matrix or frame; narrower ones get columns of zeros."""
     if not sparse.issparse(X):
         X = known_frame(X)
         if is_sparse_frame(X):
             X = X.sparse.to_coo()
     if sparse.issparse(X):
-        return _sparse_rows(X, who, n_features, look)
+        return _sparse_rows(X, who, n_features, look, later)
     dense = _dense(X, who)
     if dense.shape[1] < n_features:
         dense = np.pad(dense, ((0, 0), (0, n_features - dense.shape[1])))
-    return Rows.dense(dense, look)
+    return Rows.dense(dense, look, later)
 
 
 def check_matrix(estimator: Any, X: Any, *, reset: bool, any_width: bool = False) -> Any:
@@ -247,23 +254,23 @@ def _as_matrix(X: Any, who: str) -> Any:
     return matrix
 
 
-def _sparse_rows(X: Any, who: str, n_features: int, look: bool) -> Rows:
+def _sparse_rows(X: Any, who: str, n_features: int, look: bool, later: bool) -> Rows:
     if X.ndim != 2:
         raise ValueError(_not_a_table(who, X.shape))
     if X.dtype.kind not in "fiub":
         numbers(X.data, "X", who)
     if X.format != "csr":
         X = converted(X, who)
-    rows = _csr(X, who, n_features, look)
-    if rows.fault == "order":  # in range and finite, but unsorted or repeated: put in order on a copy
+    rows = _csr(X, who, n_features, look, later)
+    if rows.known_fault == "order":  # in range and finite, but unsorted or repeated: put in order on a copy
         X = X.copy()
         X.has_canonical_format = X.has_sorted_indices = False
         X.sum_duplicates()
-        rows = _csr(X, who, n_features, look)
+        rows = _csr(X, who, n_features, look, later=False)
     return rows
 
 
-def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
+def _csr(X: Any, who: str, n_features: int, look: bool, later: bool) -> Rows:
     check_lengths(X, X.shape[0], who)
     values, columns, starts = X.data, X.indices, X.indptr
     if columns.dtype not in (np.int32, np.int64):
@@ -282,6 +289,7 @@ def _csr(X: Any, who: str, n_features: int, look: bool) -> Rows:
         starts,
         width,
         look,
+        later,
     )
 
 
