@@ -7,7 +7,6 @@ in between; so any chunking of the rows gives the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows, add_moments, measure_rows, scale_rows
+from .._dataclasses import dataclass
 from .._gate import Array
 from ._lesson import OtherForm
 from ._moments import joined

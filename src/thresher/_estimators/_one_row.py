@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from .._core import RowReader, Rows, same_entries
+from .._dataclasses import dataclass
 from .._engine import Learner, Lesson, RowSession, Target, in_turn, turn_of
 from .._gate import HUGE
 
 _LONGEST = 300  # characters of an error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Bound:
     """A session, and what a model makes of targets and scores while its parameters stay as they are."""
 
