@@ -183,8 +183,8 @@ class LearnsRows:
         if reader is None or bound is None or not bound.holds(kept):
             n_features = kept.get("n_features_in_", 0)
             if reader is None or reader.n_features != n_features:
-                places = {name: column for column, name in enumerate(kept.get("feature_names_in_", ()))}
-                kept["_row_reader"] = reader = RowReader(type(self).__name__, places, n_features)
+                names = kept.get("feature_names_in_", ())
+                kept["_row_reader"] = reader = RowReader(type(self).__name__, names, n_features)
             kept["_bound_rows"] = bound = self._bind() if "state_" in kept else None
         if x is None:
             raise ValueError(
@@ -217,7 +217,7 @@ class LearnsRows:
             labels = classes.tolist() if len(classes) == 2 and me.threshold is None else None
         reads = session if session is not None and session.can_score() else None
         views, width = me.state_.views, me.n_features_in_
-        taker = RowReader(type(self).__name__, {}, width)
+        taker = RowReader(type(self).__name__, (), width)
         return _Bound(learns, names, params, views, width, targets, labels, reads, taker, not can_hold)
 
     def _forget_reader(self, X: Any) -> None:
