@@ -6,6 +6,8 @@
 namespace thresher {
 namespace {
 
+constexpr Py_ssize_t longest_refusal = 300;  // characters
+
 /// Names, column numbers and numbers that are read without running any Python code, which might change the dict.
 bool is_plain_key(PyObject* key) { return PyUnicode_CheckExact(key) || PyLong_CheckExact(key); }
 bool is_plain_value(PyObject* value) { return PyFloat_Check(value) || PyLong_CheckExact(value) || PyBool_Check(value); }
@@ -48,25 +50,18 @@ Rows rows_of(const RowReader& reader) {
   return {rows, Finding(), 1, reader.width, values, columns, starts};
 }
 
-/// Whether a dict has these objects under these names; one that is not there counts as None.
-bool same_entries(const nb::dict& entries, const nb::tuple& names, const nb::tuple& values) {
-  const Py_ssize_t n = NB_TUPLE_GET_SIZE(names.ptr());
-  if (n != NB_TUPLE_GET_SIZE(values.ptr())) return false;
-  for (Py_ssize_t k = 0; k < n; ++k) {
-    PyObject* found = PyDict_GetItemWithError(entries.ptr(), NB_TUPLE_GET_ITEM(names.ptr(), k));
-    if (!found && PyErr_Occurred()) throw nb::python_error();
-    if ((found ? found : Py_None) != NB_TUPLE_GET_ITEM(values.ptr(), k)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 RowReader::RowReader(std::string model, const nb::iterable& known, index_t n) : who(std::move(model)), n_features(n), width(n) {
   for (const nb::handle name : known) know(checked(PyUnicode_FromObject(name.ptr())));
 }
 
-void RowReader::refuse(const std::string& what) const { throw std::invalid_argument(who + ": " + what); }
+void RowReader::refuse(const std::string& what) const {
+  const nb::str whole((who + ": " + what).c_str());  // with values of any length in it
+  if (PyUnicode_GetLength(whole.ptr()) <= longest_refusal) throw nb::value_error(whole.c_str());
+  const nb::object begin = checked(PyUnicode_Substring(whole.ptr(), 0, longest_refusal - 3));
+  throw nb::value_error((nb::cast<std::string>(begin) + "...").c_str());
+}
 
 index_t RowReader::read(nb::handle x, bool learns) {
   const bool is_dict = PyDict_Check(x.ptr());
@@ -212,14 +207,13 @@ nb::list RowReader::accept() {
 void bind_one_row(nb::module_& m) {
   nb::class_<RowReader>(m, "RowReader", "Reads rows that come one by one; knows the columns of names.")
       .def(nb::init<std::string, nb::iterable, index_t>(), nb::arg("who"), nb::arg("names"), nb::arg("n_features"))
-      .def("read", &RowReader::read, nb::arg("x"), nb::arg("learns"))
+      .def("read", &RowReader::read, nb::arg("x").none(), nb::arg("learns"))
       .def("take", &RowReader::take, nb::arg("rows"))
       .def("accept", &RowReader::accept)
       .def("rows", &rows_of)
       .def("values", [](const RowReader& reader) { return copied(reader.row.values()); })
       .def_ro("n_features", &RowReader::n_features)
       .def_ro("width", &RowReader::width);
-  m.def("same_entries", &same_entries, nb::arg("entries"), nb::arg("names"), nb::arg("values"));
 }
 
 }  // namespace thresher

@@ -250,6 +250,23 @@ def test_values_of_any_kind_of_number_are_read():
     assert numbered.score_one((indices, values)) == other.decision_function([[1.0, 0.0, 3.0]])[0]
 
 
+def test_a_candidate_that_overflows_is_left_out():
+    X, y = rows_for(AROWClassifier(), n_rows=60, n_classes=2)
+    one, chunks = taught(AROWClassifier(), X[:20], y[:20], as_dict)
+    for model in (one, chunks):
+        assert model.race_["running"].tolist() == [True] * 4
+        model.state_.arrays["coef"][1] = np.inf  # as a long way to an overflow would
+    for row, label in zip(X[20:], y[20:], strict=True):
+        one.learn_one(as_dict(row), label)
+        chunks.partial_fit(sparse.csr_array(row[None]), [label])
+    assert_same_bits(one.state_, chunks.state_)
+    assert one.race_["running"].tolist().count(False) == 1
+    plain = taught(AROWClassifier(r=1.0), X[:20], y[:20], as_dict)[0]
+    plain.state_.arrays["coef"][0] = np.inf
+    with pytest.raises(FloatingPointError):
+        plain.learn_one({0: 1.0}, y[0])
+
+
 def test_names_of_any_kind_keep_their_columns():
     """Short and long ones, those that begin alike, of other letters, and one that UTF-8 cannot write."""
     long = "a long name that begins like another "
@@ -339,7 +356,7 @@ def test_a_core_refuses_a_row_that_is_wider_than_the_state():
     learner, view = model._learner_now(), model.state_.views[0]
 
     def models(n_weights):
-        return learner.core.row_models([view], [learner.params], n_weights, 0.1, 0, None, False)
+        return learner.core.row_models([view], [learner.params], n_weights, 0.1, 0, None, False, None)
 
     with pytest.raises(ValueError, match="wrong length"):
         models(7)

@@ -52,10 +52,32 @@ def same_entries(entries: dict[str, Any], names: tuple[str, ...], values: tuple[
 class RowModels:
     LEARNED: int
     LEFT: int
+    OVERFLOWED: int
 
     def learn(self, x: RowReader, y: float, weight: float, is_new: bool) -> int: ...
     def score(self, x: RowReader) -> float: ...
     def failed(self) -> list[int]: ...
+    @property
+    def has_ended(self) -> bool: ...
+
+class RowDoor:
+    def __init__(
+        self,
+        reader: RowReader | None,
+        learns: RowModels | None,
+        reads: RowModels | None,
+        names: tuple[str, ...],
+        params: tuple[Any, ...],
+        views: Any,
+        targets: dict[Any, tuple[float, float]] | None,
+        labels: list[Any] | None,
+    ) -> None: ...
+    def holds(self, model: dict[str, Any]) -> bool: ...
+    def learn(self, model: dict[str, Any], x: Any, y: Any, weight: Any) -> int: ...
+    def score(self, x: Any) -> float | None: ...
+    def predict(self, x: Any) -> Any: ...
+    @property
+    def reader(self) -> RowReader: ...
 
 class CoreLearner:
     @staticmethod
@@ -88,6 +110,7 @@ class CoreLearner:
         reads: int,
         until: float | None,
         counts_scores: bool,
+        measured: tuple[float, float] | None,
     ) -> RowModels: ...
     @staticmethod
     def spreads(  # of learners with variances
@@ -180,6 +203,7 @@ def add_moments(rows: Rows, n: Floats, mean: Floats, m2: Floats, missing: Floats
 def spline_features(
     rows: NDArray[Any], knots: Floats, starts: Longs, means: Floats, out: NDArray[Any]
 ) -> tuple[int, int, float] | None: ...
+def measure_lengths(rows: Rows, part: Longs, sum: Floats, count: Floats) -> None: ...
 def measure_rows(rows: Rows, part: Longs, n: float, mean: Floats, m2: Floats, count: Floats) -> None: ...
 def scale_rows(
     rows: Rows, part: Longs, shift: Floats, inverse: Floats, far: float, out: Floats, is_far: Bytes | None = None

@@ -309,7 +309,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
         sample_weight : float, optional
             The weight of the row, at least 0.
         """
-        reader = self._read_row(x, learns=True)[1]
+        reader = self._read_row(x, learns=True)
         waiting = vars(self).setdefault("_waiting", [])
         if waiting:
             known = self._announced(classes) if classes is not None else self._classes_to_come
@@ -332,7 +332,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
             return self
         parts: list[Rows] = []
         names: list[str] = []
-        reader = self._read_row(waiting[0][0], learns=True)[1]
+        reader = self._read_row(waiting[0][0], learns=True)
         for x, _, _ in waiting:
             reader.read(x, True)
             parts.append(reader.rows())
