@@ -43,6 +43,14 @@ void measure(const Rows& rows, const In<index_t>& part, double n, Column mean, C
   }, rows.any);
 }
 
+void add_lengths(const Rows& rows, const In<index_t>& part, Column sum, Column count) {
+  require_rows(rows, part);
+  require(sum.shape(0) == 1 && count.shape(0) == 1, "there must be one sum and one count");
+  std::visit([&](const auto& x) {
+    measure_lengths(x, part.data(), static_cast<index_t>(part.shape(0)), *sum.data(), *count.data());
+  }, rows.any);
+}
+
 void scale(const Rows& rows, const In<index_t>& part, const In<double>& shift, const In<double>& inverse, double far, Column out,
            std::optional<Out<std::uint8_t>> is_far) {
   require_rows(rows, part);
@@ -67,6 +75,9 @@ void bind_moments(nb::module_& m) {
   m.def("measure_rows", &measure, nb::arg("rows"), nb::arg("part"), nb::arg("n"), nb::arg("mean").noconvert(),
         nb::arg("m2").noconvert(), nb::arg("count").noconvert(),
         "Add some rows to the running mean, squared deviations and number of non-zeros of their columns, known from n rows.");
+  m.def("measure_lengths", &add_lengths, nb::arg("rows"), nb::arg("part"), nb::arg("sum").noconvert(),
+        nb::arg("count").noconvert(),
+        "Add the logarithms of the squared lengths of some rows to a sum, and their number to a count.");
   m.def("scale_rows", &scale, nb::arg("rows"), nb::arg("part"), nb::arg("shift"), nb::arg("inverse"), nb::arg("far"),
         nb::arg("out").noconvert(), nb::arg("is_far").noconvert().none() = nb::none(),
         "Write (x - shift) * inverse of some rows, at most far from 0, into out, row by row, and which of them lay farther.");

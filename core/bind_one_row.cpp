@@ -6,6 +6,8 @@
 namespace thresher {
 namespace {
 
+constexpr Py_ssize_t longest_refusal = 300;  // characters
+
 /// Names, column numbers and numbers that are read without running any Python code, which might change the dict.
 bool is_plain_key(PyObject* key) { return PyUnicode_CheckExact(key) || PyLong_CheckExact(key); }
 bool is_plain_value(PyObject* value) { return PyFloat_Check(value) || PyLong_CheckExact(value) || PyBool_Check(value); }
@@ -13,6 +15,20 @@ bool is_plain_value(PyObject* value) { return PyFloat_Check(value) || PyLong_Che
 nb::object checked(PyObject* made) {
   if (!made) throw nb::python_error();
   return nb::steal(made);
+}
+
+std::size_t hash_of(PyObject* plain) {
+  const Py_hash_t hash = PyObject_Hash(plain);
+  if (hash == -1) throw nb::python_error();
+  return static_cast<std::size_t>(hash);
+}
+
+/// The bytes of a name. One that has none, as it holds half a pair of code units, has the same as all such: a long name.
+std::string_view text_of(nb::handle name) {
+  Py_ssize_t size = 0;
+  if (const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size)) return {text, static_cast<std::size_t>(size)};
+  PyErr_Clear();
+  return "a name that cannot be written as UTF-8";
 }
 
 std::string shown(nb::handle key) { return nb::cast<std::string>(nb::repr(key)); }
@@ -34,53 +50,51 @@ Rows rows_of(const RowReader& reader) {
   return {rows, Finding(), 1, reader.width, values, columns, starts};
 }
 
-/// Whether a dict has these objects under these names; one that is not there counts as None.
-bool same_entries(const nb::dict& entries, const nb::tuple& names, const nb::tuple& values) {
-  const Py_ssize_t n = NB_TUPLE_GET_SIZE(names.ptr());
-  if (n != NB_TUPLE_GET_SIZE(values.ptr())) return false;
-  for (Py_ssize_t k = 0; k < n; ++k) {
-    PyObject* found = PyDict_GetItemWithError(entries.ptr(), NB_TUPLE_GET_ITEM(names.ptr(), k));
-    if (!found && PyErr_Occurred()) throw nb::python_error();
-    if ((found ? found : Py_None) != NB_TUPLE_GET_ITEM(values.ptr(), k)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-void RowReader::refuse(const std::string& what) const { throw std::invalid_argument(who + ": " + what); }
+RowReader::RowReader(std::string model, const nb::iterable& known, index_t n) : who(std::move(model)), n_features(n), width(n) {
+  for (const nb::handle name : known) know(checked(PyUnicode_FromObject(name.ptr())));
+}
+
+void RowReader::refuse(const std::string& what) const {
+  const nb::str whole((who + ": " + what).c_str());  // with values of any length in it
+  if (PyUnicode_GetLength(whole.ptr()) <= longest_refusal) throw nb::value_error(whole.c_str());
+  const nb::object begin = checked(PyUnicode_Substring(whole.ptr(), 0, longest_refusal - 3));
+  throw nb::value_error((nb::cast<std::string>(begin) + "...").c_str());
+}
 
 index_t RowReader::read(nb::handle x, bool learns) {
   const bool is_dict = PyDict_Check(x.ptr());
-  if (is_dict && width == n_features && is_last(x)) return width;
-  last.clear();
-  row.clear();
-  new_names.clear();
-  width = n_features;
+  if (is_dict && is_last(x)) return width;
+  begin(n_features);
   if (is_dict) read_dict(x, learns);
   else if (PyTuple_Check(x.ptr()) && NB_TUPLE_GET_SIZE(x.ptr()) == 2) read_pair(x, learns);
   else refuse("x must be a dict, or a pair of column numbers and values, got " + nb::cast<std::string>(nb::inst_name(x)) + ".");
-  if (!row.close()) {
-    last.clear();
-    refuse("x must name each column once.");
-  }
+  if (!row.close()) refuse("x must name each column once.");
+  is_whole = width == n_features && 2 * row.size() == last.size();
   return width;
+}
+
+/// Forgets the last row.
+void RowReader::begin(index_t wide) {
+  is_whole = false;
+  last.clear();
+  row.clear();
+  new_names.clear();
+  width = wide;
 }
 
 void RowReader::take(const Rows& rows) {
   rows.check();
   require(rows.n_rows == 1, "a reader takes one row");
-  last.clear();
-  row.clear();
-  new_names.clear();
-  width = rows.n_features;
+  begin(rows.n_features);
   std::visit([&](const auto& x) { x.row(0, 0.0).each([&](index_t j, double xj) { row.add(j, xj); }); }, rows.any);
   row.close();
 }
 
 /// Whether a dict has the objects of the last one, in the same order. They are numbers and names, which nothing changes.
 bool RowReader::is_last(nb::handle x) const {
-  if (last.empty() || 2 * NB_DICT_GET_SIZE(x.ptr()) != static_cast<Py_ssize_t>(last.size())) return false;
+  if (!is_whole || 2 * NB_DICT_GET_SIZE(x.ptr()) != static_cast<Py_ssize_t>(last.size())) return false;
   PyObject *key = nullptr, *value = nullptr;
   Py_ssize_t at = 0;
   for (std::size_t k = 0; PyDict_Next(x.ptr(), &at, &key, &value); k += 2)
@@ -88,30 +102,29 @@ bool RowReader::is_last(nb::handle x) const {
   return true;
 }
 
-void RowReader::keep(nb::handle x) {
-  PyObject *key = nullptr, *value = nullptr;
-  Py_ssize_t at = 0;
-  while (PyDict_Next(x.ptr(), &at, &key, &value)) {
-    last.push_back(nb::borrow(key));
-    last.push_back(nb::borrow(value));
-  }
-}
-
+/// Looks at all names before it asks for the place of any, so that memory answers for several at a time.
 void RowReader::read_dict(nb::handle x, bool learns) {
   PyObject *key = nullptr, *value = nullptr;
   Py_ssize_t at = 0;
+  hashes.clear();
+  last.reserve(2 * static_cast<std::size_t>(NB_DICT_GET_SIZE(x.ptr())));
   while (PyDict_Next(x.ptr(), &at, &key, &value)) {
     if (!is_plain_key(key) || !is_plain_value(value)) return read_items(x, learns);
-    add(key, value, learns);
+    last.push_back(nb::borrow(key));
+    last.push_back(nb::borrow(value));
+    hashes.push_back(hash_of(key));
+    places.prefetch(hashes.back());
   }
-  if (width == n_features && row.size() == static_cast<std::size_t>(NB_DICT_GET_SIZE(x.ptr()))) keep(x);
+  for (std::size_t k = 0; k < hashes.size(); ++k) {
+    const nb::handle name = last[2 * k], number_of = last[2 * k + 1];
+    if (PyUnicode_Check(name.ptr())) add_name(name, hashes[k], number(number_of, name), learns);
+    else add_column(name, number_of, learns);
+  }
 }
 
 /// The same for keys and values of any type.
 void RowReader::read_items(nb::handle x, bool learns) {
-  row.clear();
-  new_names.clear();
-  width = n_features;
+  last.clear();
   const nb::object items = checked(PyDict_Items(x.ptr()));  // a list of our own
   for (const nb::handle item : nb::borrow<nb::list>(items)) {
     const nb::object key = item[0], value = item[1];
@@ -131,19 +144,35 @@ void RowReader::read_pair(nb::handle x, bool learns) {
 void RowReader::add(nb::handle key, nb::handle value, bool learns) {
   if (!PyUnicode_Check(key.ptr())) return add_column(key, value, learns);
   const double v = number(value, key);
-  if (PyObject* place = PyDict_GetItemWithError(places.ptr(), key.ptr())) return row.add(PyLong_AsLongLong(place), v);
-  if (PyErr_Occurred()) throw nb::python_error();
-  if (places.size() == 0 && new_names.empty() && width > 0)
-    refuse("x must have column numbers, as the rows before, got the name " + shown(key) + ".");
+  add_name(key, hash_of(key.ptr()), v, learns);
+}
+
+void RowReader::add_name(nb::handle name, std::size_t hash, double value, bool learns) {
+  const index_t column = place(name, hash);
+  if (column != NameTable::missing) return row.add(column, value);
+  if (names.empty() && new_names.empty() && width > 0)
+    refuse("x must have column numbers, as the rows before, got the name " + shown(name) + ".");
   if (!learns) return;
-  row.add(width++, v);
-  new_names.push_back(nb::borrow(key));
+  row.add(width++, value);
+  new_names.push_back(nb::borrow(name));
+}
+
+index_t RowReader::place(nb::handle name, std::size_t hash) const {
+  return places.find(hash, text_of(name), [&](index_t column) {
+    return PyUnicode_Compare(names[static_cast<std::size_t>(column)].ptr(), name.ptr()) == 0;
+  });
+}
+
+/// Gives the next column to a name.
+void RowReader::know(nb::object name) {
+  const std::size_t hash = hash_of(name.ptr());
+  if (place(name, hash) == NameTable::missing) places.add(hash, text_of(name), static_cast<index_t>(names.size()));
+  names.push_back(std::move(name));
 }
 
 void RowReader::add_column(nb::handle key, nb::handle value, bool learns) {
   if (!PyIndex_Check(key.ptr())) refuse("x must have names or column numbers, got " + shown(key) + ".");
-  if (places.size() > 0 || !new_names.empty())
-    refuse("x must have names of features, as the rows before, got " + shown(key) + ".");
+  if (!names.empty() || !new_names.empty()) refuse("x must have names of features, as the rows before, got " + shown(key) + ".");
   const index_t column = PyNumber_AsSsize_t(key.ptr(), nullptr);  // clipped to the range of its type
   if (column == -1 && PyErr_Occurred()) throw nb::python_error();
   if (column < 0 || column >= most_features)
@@ -165,28 +194,26 @@ double RowReader::number(nb::handle value, nb::handle key) const {
 }
 
 nb::list RowReader::accept() {
-  nb::list names;
-  for (const nb::object& name : new_names) {
-    places[name] = n_features++;
-    names.append(name);
+  nb::list added;
+  for (nb::object& name : new_names) {
+    added.append(name);
+    know(std::move(name));
   }
   new_names.clear();
-  last.clear();
   n_features = width;
-  return names;
+  return added;
 }
 
 void bind_one_row(nb::module_& m) {
   nb::class_<RowReader>(m, "RowReader", "Reads rows that come one by one; knows the columns of names.")
-      .def(nb::init<std::string, nb::dict, index_t>(), nb::arg("who"), nb::arg("places"), nb::arg("n_features"))
-      .def("read", &RowReader::read, nb::arg("x"), nb::arg("learns"))
+      .def(nb::init<std::string, nb::iterable, index_t>(), nb::arg("who"), nb::arg("names"), nb::arg("n_features"))
+      .def("read", &RowReader::read, nb::arg("x").none(), nb::arg("learns"))
       .def("take", &RowReader::take, nb::arg("rows"))
       .def("accept", &RowReader::accept)
       .def("rows", &rows_of)
       .def("values", [](const RowReader& reader) { return copied(reader.row.values()); })
       .def_ro("n_features", &RowReader::n_features)
       .def_ro("width", &RowReader::width);
-  m.def("same_entries", &same_entries, nb::arg("entries"), nb::arg("names"), nb::arg("values"));
 }
 
 }  // namespace thresher

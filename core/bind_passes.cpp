@@ -138,10 +138,11 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
 
   def(in, "row_models",
       [make](const nb::list& states, const nb::list& params, index_t n_weights, double bias, index_t reads,
-             std::optional<double> until,
-             bool counts_scores) { return RowModels(make, states, params, n_weights, bias, reads, until, counts_scores); },
+             std::optional<double> until, bool counts_scores, std::optional<std::tuple<double, double>> measured) {
+    return RowModels(make, states, params, n_weights, bias, reads, until, counts_scores, measured);
+  },
       nb::arg("states"), nb::arg("params"), nb::arg("n_weights"), nb::arg("bias"), nb::arg("reads"), nb::arg("until").none(),
-      nb::arg("counts_scores"));
+      nb::arg("counts_scores"), nb::arg("measured").none());
 
   using Read = void (AnySingle::*)(const AnyRows&, double, double*, index_t);
   const auto reader = [&](const char* name, Read read) {

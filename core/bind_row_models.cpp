@@ -4,7 +4,8 @@
 namespace thresher {
 
 RowModels::RowModels(Maker<AnySingle> make, const nb::list& states, const nb::list& params, index_t n_weights, double bias,
-                     index_t reads, std::optional<double> until, bool counts_scores)
+                     index_t reads, std::optional<double> until, bool counts_scores,
+                     std::optional<std::tuple<double, double>> measured)
     : make_(make), n_weights_(n_weights), reads_(reads), bias_(bias), until_(until) {
   const auto n_models = static_cast<index_t>(states.size());
   require(static_cast<index_t>(params.size()) == n_models, "there must be parameters for every state");
@@ -24,6 +25,11 @@ RowModels::RowModels(Maker<AnySingle> make, const nb::list& states, const nb::li
     model.learner = make(source);
     model.n_rows = model.tally->n_rows;
   }
+  if (measured) {
+    const PySource& source = *models_.front().source;  // all share it
+    const auto [first, every] = *measured;
+    lengths_ = {source.array("unit_sum", ""), source.array("unit_count", ""), source.array("n_measured", ""), first, every};
+  }
 }
 
 /// A model for a row that it has room for.
@@ -42,7 +48,20 @@ int RowModels::learn(const RowReader& x, double y, double weight, bool is_new) {
   failed_.clear();
   for (index_t k = 0; k < static_cast<index_t>(models_.size()); ++k)
     if (!step(current(k, x), x, y, weight, is_new)) failed_.push_back(k);
+  if (lengths_) measure(x);
+  has_ended_ = has_ended_ || !failed_.empty();
   return failed_.empty() ? learned : overflowed;
+}
+
+/// Measures a row that was learned from.
+void RowModels::measure(const RowReader& x) const {
+  double n_seen = 0;
+  for (const Model& model : models_) n_seen = std::max(n_seen, model.tally->n_rows);
+  if (n_seen > lengths_->first && std::fmod(n_seen, lengths_->every) != 1) return;
+  const index_t whole = 0;
+  if (*lengths_->n_measured < lengths_->first)  // after that, only their number is kept
+    measure_lengths(x.row.as_matrix(x.width), &whole, 1, *lengths_->sum, *lengths_->count);
+  ++*lengths_->n_measured;
 }
 
 /// False if the weights of the model overflowed.
@@ -68,6 +87,7 @@ void bind_row_models(nb::module_& m) {
   nb::class_<RowModels>(m, "RowModels", "Models that learn from rows that come one by one; looks up their arrays once.")
       .def("learn", &RowModels::learn, nb::arg("x"), nb::arg("y"), nb::arg("weight"), nb::arg("is_new"))
       .def("score", &RowModels::score, nb::arg("x"))
+      .def_prop_ro("has_ended", &RowModels::has_ended)
       .def("failed",
            [](const RowModels& models) {
     nb::list failed;
@@ -75,7 +95,8 @@ void bind_row_models(nb::module_& m) {
     return failed;
   })
       .def_ro_static("LEARNED", &RowModels::learned)
-      .def_ro_static("LEFT", &RowModels::left);
+      .def_ro_static("LEFT", &RowModels::left)
+      .def_ro_static("OVERFLOWED", &RowModels::overflowed);
 }
 
 }  // namespace thresher

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "moments.hpp"
 
 namespace thresher {
 
@@ -22,6 +23,12 @@ struct ScorePlaces {
   ScoreCounts counts() const { return bins ? ScoreCounts(bins, clock, drift, n_outputs) : ScoreCounts(); }
 };
 
+/// Where a state measures the lengths of rows: of the first ones, and of one in so many later.
+struct LengthPlaces {
+  double *sum = nullptr, *count = nullptr, *n_measured = nullptr;
+  double first = 0, every = 1;
+};
+
 /// Models of one output that learn from the same rows; one of them is read. Several are candidates in a race, which takes over at a
 /// given row. Learners stay from row to row, as in a pass; if anything else learned in between, they are made anew.
 class RowModels {
@@ -29,16 +36,19 @@ class RowModels {
   static constexpr int learned = 0, left = 1, overflowed = 2;  // what became of a row
 
   RowModels(Maker<AnySingle> make, const nb::list& states, const nb::list& params, index_t n_weights, double bias, index_t reads,
-            std::optional<double> until, bool counts_scores);
+            std::optional<double> until, bool counts_scores, std::optional<std::tuple<double, double>> measured);
   RowModels(RowModels&&) = default;
   RowModels(const RowModels&) = delete;
 
   /// Learns from the row that was read last. A row that belongs to the race is left, and nothing done.
+  /// Whatever else it does is done at once, so that nothing can come between.
   int learn(const RowReader& x, double y, double weight, bool is_new);
   /// The score of the row that was read last.
   double score(const RowReader& x);
   /// The models whose weights overflowed at the last row.
   const std::vector<index_t>& failed() const { return failed_; }
+  /// Whether weights have overflowed at any row.
+  bool has_ended() const { return has_ended_; }
 
  private:
   struct Model {
@@ -52,6 +62,7 @@ class RowModels {
   };
 
   Model& current(index_t k, const RowReader& x);
+  void measure(const RowReader& x) const;
   bool step(Model& model, const RowReader& x, double y, double weight, bool is_new) const;
 
   Maker<AnySingle> make_;
@@ -60,6 +71,8 @@ class RowModels {
   index_t n_weights_, reads_;
   double bias_;
   std::optional<double> until_;
+  std::optional<LengthPlaces> lengths_;
+  bool has_ended_ = false;
 };
 
 }  // namespace thresher

@@ -40,4 +40,17 @@ template <class AllRows> void add_moments(const AllRows& rows, Moments moments) 
   for (index_t i = 0; i < rows.n_rows; ++i) rows.row(i, 0).each([&](index_t j, double x) { moments.add(j, x); });
 }
 
+/// Adds the logarithms of the squared lengths of some rows, one by one, and counts them; rows of zeros have none.
+template <class AllRows>
+void measure_lengths(const AllRows& rows, const index_t* part, index_t n, double& sum, double& count) {
+  for (index_t k = 0; k < n; ++k) {
+    double square = 0;
+    rows.row(part[k], 0).each([&](index_t, double x) { square += x * x; });
+    if (square > 0) {
+      sum += std::log(square);
+      ++count;
+    }
+  }
+}
+
 }  // namespace thresher

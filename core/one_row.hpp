@@ -10,26 +10,25 @@ namespace thresher {
 
 class OneRow {
  public:
-  void clear() { items_.clear(); }
-  void add(index_t column, double value) { items_.emplace_back(column, value); }
+  void clear() {
+    columns_.clear();
+    values_.clear();
+    in_order_ = true;
+  }
+  void add(index_t column, double value) {
+    const auto j = static_cast<column_t>(column);
+    in_order_ = in_order_ && (columns_.empty() || columns_.back() < j);
+    columns_.push_back(j);
+    values_.push_back(value);
+  }
 
   /// Puts the columns in order; false if one of them comes twice.
   bool close() {
-    const auto before = [](const Item& a, const Item& b) { return a.first < b.first; };
-    if (!std::is_sorted(items_.begin(), items_.end(), before)) std::sort(items_.begin(), items_.end(), before);
-    const auto same = [](const Item& a, const Item& b) { return a.first == b.first; };
-    if (std::adjacent_find(items_.begin(), items_.end(), same) != items_.end()) return false;
-    columns_.resize(items_.size());
-    values_.resize(items_.size());
-    for (std::size_t k = 0; k < items_.size(); ++k) {
-      columns_[k] = static_cast<column_t>(items_[k].first);
-      values_[k] = items_[k].second;
-    }
-    ends_[1] = static_cast<index_t>(items_.size());
-    return true;
+    ends_[1] = static_cast<index_t>(columns_.size());
+    return in_order_ || sort();
   }
 
-  std::size_t size() const { return items_.size(); }
+  std::size_t size() const { return columns_.size(); }
   const std::vector<column_t>& columns() const { return columns_; }
   const std::vector<double>& values() const { return values_; }
   CsrRows<double, column_t> as_matrix(index_t n_features) const {
@@ -37,11 +36,24 @@ class OneRow {
   }
 
  private:
-  using Item = std::pair<index_t, double>;
+  bool sort() {
+    items_.clear();
+    for (std::size_t k = 0; k < columns_.size(); ++k) items_.emplace_back(columns_[k], values_[k]);
+    std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.first < b.first; });
+    for (std::size_t k = 0; k < items_.size(); ++k) {
+      if (k > 0 && items_[k].first == columns_[k - 1]) return false;
+      columns_[k] = items_[k].first;
+      values_[k] = items_[k].second;
+    }
+    return true;
+  }
+
+  using Item = std::pair<column_t, double>;
   std::vector<Item> items_;
   std::vector<column_t> columns_;
   std::vector<double> values_;
   index_t ends_[2] = {0, 0};
+  bool in_order_ = true;
 };
 
 }  // namespace thresher

@@ -250,6 +250,55 @@ def test_values_of_any_kind_of_number_are_read():
     assert numbered.score_one((indices, values)) == other.decision_function([[1.0, 0.0, 3.0]])[0]
 
 
+def test_a_candidate_that_overflows_is_left_out():
+    X, y = rows_for(AROWClassifier(), n_rows=60, n_classes=2)
+    one, chunks = taught(AROWClassifier(), X[:20], y[:20], as_dict)
+    for model in (one, chunks):
+        assert model.race_["running"].tolist() == [True] * 4
+        model.state_.arrays["coef"][1] = np.inf  # as a long way to an overflow would
+    for row, label in zip(X[20:], y[20:], strict=True):
+        one.learn_one(as_dict(row), label)
+        chunks.partial_fit(sparse.csr_array(row[None]), [label])
+    assert_same_bits(one.state_, chunks.state_)
+    assert one.race_["running"].tolist().count(False) == 1
+    plain = taught(AROWClassifier(r=1.0), X[:20], y[:20], as_dict)[0]
+    plain.state_.arrays["coef"][0] = np.inf
+    with pytest.raises(FloatingPointError):
+        plain.learn_one({0: 1.0}, y[0])
+
+
+def test_names_of_any_kind_keep_their_columns():
+    """Short and long ones, those that begin alike, of other letters, and one that UTF-8 cannot write."""
+    long = "a long name that begins like another "
+    names = ["", *"abc", "x" * 15, "x" * 16, "x" * 17, "\0", "a\0", "ä" * 8, "ä" * 9, "\ud800", "\ud801", "🌾" * 5]
+    names += [f"{long}{k}" for k in range(300)] + [f"f{k}" for k in range(3000)]
+    reader = RowReader("x", names[:20], 20)
+    for known in range(20, len(names), 7):
+        new = names[known : known + 7]
+        assert reader.read(dict.fromkeys(new, 1.0), True) == known + len(new)
+        assert reader.accept() == new
+    for name in (*names, np.str_("abc"), type("Name", (str,), {})("f7")):
+        copied = f"{name}!"[:-1] if type(name) is str else name
+        column = names.index(name) if name in names else None
+        assert reader.read({copied: 2.0}, False) == len(names)
+        assert reader.rows().columns.tolist() == ([] if column is None else [column])
+    assert reader.read({long: 1.0, "x" * 18: 1.0, "ä": 1.0, "\ud802": 1.0}, False) == len(names)
+    assert len(reader.rows().columns) == 0
+
+
+def test_a_row_that_was_refused_is_refused_again():
+    reader = RowReader("x", ["a", "b"], 2)
+    for x in ({"a": 1.0, "b": float("inf")}, {"a": 1.0, 3: 1.0}):
+        for _ in range(2):
+            with pytest.raises(ValueError, match="x must"):
+                reader.read(x, True)
+    x = {"a": 1.0, "b": 2.0}
+    assert reader.read(x, True) == reader.read(x, True) == 2
+    assert reader.values().tolist() == [1.0, 2.0]
+    x["a"] = 3.0
+    assert (reader.read(x, True), reader.values().tolist()) == (2, [3.0, 2.0])
+
+
 @pytest.mark.parametrize(
     ("x", "reason"),
     [
@@ -302,12 +351,12 @@ def test_a_first_row_needs_classes_and_a_value():
 
 def test_a_core_refuses_a_row_that_is_wider_than_the_state():
     model = PAClassifier(C=1.0).partial_fit([[1.0, 2.0]], [1], classes=[0, 1])
-    reader = RowReader("x", {}, 2)
+    reader = RowReader("x", [], 2)
     reader.read({5: 1.0}, True)
     learner, view = model._learner_now(), model.state_.views[0]
 
     def models(n_weights):
-        return learner.core.row_models([view], [learner.params], n_weights, 0.1, 0, None, False)
+        return learner.core.row_models([view], [learner.params], n_weights, 0.1, 0, None, False, None)
 
     with pytest.raises(ValueError, match="wrong length"):
         models(7)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from reference.budget import projected, truncated
 from thresher import onepass
-from thresher._core import measure_rows, scale_rows
+from thresher._core import measure_lengths, measure_rows, scale_rows
 from thresher.dual_averaging import (
     AdaptiveL1RDARegressor,
     FTRLRegressor,
@@ -391,6 +391,23 @@ def test_rows_are_measured_and_scaled_as_they_should_be():
                 scale_rows(held, bad, mean, mean, 1.5, np.empty(4))
             with pytest.raises(ValueError, match="part must name rows that there are"):
                 measure_rows(held, bad, 0, mean, m2, count)
+
+
+def test_lengths_of_rows_are_measured_one_by_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * (rng.random((60, 4)) < 0.4)  # rows of zeros, too
+    part = rng.permutation(60)[:40]
+    squares = (X[part] ** 2).sum(axis=1)
+    for form in (np.asarray, sparse.csr_array, lambda each: sparse.csr_array(each.astype(np.float32))):
+        held, found, chunks = onepass.rows(form(X)), np.zeros((2, 1)), np.zeros((2, 1))
+        measure_lengths(held, part, *found)
+        for i in range(0, 40, 3):
+            measure_lengths(held, part[i : i + 3], *chunks)
+        assert_array_equal(found, chunks)
+        assert_allclose(found[:, 0], [np.log(squares[squares > 0]).sum(), (squares > 0).sum()], rtol=1e-6)
+        assert (squares == 0).any()
+        with pytest.raises(ValueError, match="part must name rows that there are"):
+            measure_lengths(held, np.array([60]), *found)
 
 
 def test_the_mean_of_csoal_is_that_of_its_iterates_after_each_question():

@@ -9,12 +9,12 @@ learned from, so each model has an out-of-sample loss, and no rows need to be he
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._dataclasses import dataclass
 from ._estimators import clone, task_of
 from ._gate import Array, sparse
 from .streams import Batch, Stream

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
+from .._dataclasses import dataclass
 from .._estimators import cost_rule
 from .._gate import Rule, at_least, boolean, count_of_jobs, fraction, none, one_of, positive
 from ..preprocessing import task_column_rule

@@ -3,12 +3,13 @@ predictions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._ensembles import ModelSumClassifier, ModelSumRegressor
 from .._estimators import clone
 from ..streams import Stream

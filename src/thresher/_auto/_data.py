@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
+from .._dataclasses import dataclass
 from .._gate import Table, is_frame, read_target, similar_names, sparse, split_target
 from ..streams import Batch, Stream, are_rows, has_target, open_stream
 from ..training import Facts, LabelCounts, Look, Sampler, stack_batches, without_targets

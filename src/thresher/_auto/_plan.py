@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import registry
+from .._dataclasses import dataclass
 from .._estimators import LearningProblem
 from .._figures import criterion_sign
 from ..registry import Method

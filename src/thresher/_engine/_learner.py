@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows, all_finite, linear_scores
+from .._dataclasses import dataclass
 from .._gate import Array
 from . import _state
 from ._calibration import ScoreCounts, score_fields, score_sizes

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
+from .._dataclasses import dataclass
 from .._gate import Array
 from ._state import Memory
 from ._target import Target

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._core import loss_slope, losses
+from .._dataclasses import dataclass
 from .._gate import Array, Rule, fraction, non_negative, one_of
 
 _PARAMETERS = {"tau": fraction, "epsilon": non_negative}

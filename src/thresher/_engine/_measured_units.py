@@ -6,16 +6,14 @@ in between; so any chunking of the rows gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import reduce
-from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, add_moments, measure_rows, scale_rows
+from .._core import Rows, add_moments, measure_lengths, measure_rows, scale_rows
+from .._dataclasses import dataclass
 from .._gate import Array
 from ._lesson import OtherForm
 from ._moments import joined
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 _MEASURED = 1 << 12  # rows that the unit of sparse rows is measured on; after them, columns are sampled
 _SAMPLED = 8  # of later rows, one in this many is measured: the deviation of a column is known by then
-_FIRST = np.zeros(1, dtype=np.int64)
+LENGTHS_OF = (float(_MEASURED), float(_SAMPLED))  # the same, for the core
 _BYTES = 1 << 21  # of scaled rows at a time: they stay in cache while all outputs learn from them
 _FEW = 8  # rows at which deviations are assumed to be twice as large as measured
 _FAR = 5.0  # deviations: what lies farther from the mean decides a class as if it lay there
@@ -87,7 +85,7 @@ class MeasuredUnits:
             state.grow(state.sizes["weight"], column=rows.n_features)
         self._keep_units(state)
         if part is not None and len(part) and not one(state, "unit"):
-            (square,) = row_squares(rows, part[:1], counts=bool(one(state, "is_scaled")))
+            square = _square(rows, int(part[0]), counts=bool(one(state, "is_scaled")))
             state.arrays["unit"][0, 0] = rounded(np.log(square)) if square > 0 else 0.0
 
     def meet(self, learner: Learner, state: State, y: Array) -> None:
@@ -118,11 +116,8 @@ class MeasuredUnits:
             mean, m2, count = (state.arrays[f"column_{name}"][0] for name in ("mean", "m2", "count"))
             measure_rows(rows, np.ascontiguousarray(part), n_before, mean, m2, count)
         elif n_before < _MEASURED:
-            squares = row_squares(rows, part[: int(_MEASURED - n_before)])
-            logs = np.log(squares[squares > 0])
-            total = state.arrays["unit_sum"]
-            total[0, 0] = reduce(add, logs.tolist(), total[0, 0])  # one by one: chunks leave no trace
-            state.arrays["unit_count"][0, 0] += len(logs)
+            first = np.ascontiguousarray(part[: int(_MEASURED - n_before)])
+            measure_lengths(rows, first, *(state.arrays[name][0] for name in ("unit_sum", "unit_count")))
         if self.scales_target:
             n, missing = np.full(1, n_before), np.zeros(1)
             mean, m2 = state.arrays["target_mean"][0], state.arrays["target_m2"][0]
@@ -130,20 +125,6 @@ class MeasuredUnits:
                 Rows.dense(np.asarray(target.y[part], dtype=np.float64).reshape(-1, 1), False), n, mean, m2, missing
             )
         state.arrays["n_measured"][0, 0] = n_before + len(part)
-
-    def measure_row(self, state: State, n_seen: int, values: Callable[[], Array]) -> None:
-        """Measure the last of ``n_seen`` sparse rows, which has these values; later ones are sampled."""
-        if n_seen > _MEASURED and n_seen % _SAMPLED != 1:
-            return
-        view = state.views[0]
-        n_measured = view["n_measured"]
-        if n_measured[0] < _MEASURED:  # after that, only their number is kept
-            stored = values()
-            square = _squares(stored, _FIRST)[0] if len(stored) else 0.0
-            if square > 0:
-                view["unit_sum"][0] += np.log(square)
-                view["unit_count"][0] += 1
-        n_measured[0] += 1
 
     def measure_more(self, state: State, moments: Sums) -> None:
         """The same for dense rows that are elsewhere, of which :func:`moments_of` are known."""
@@ -349,23 +330,8 @@ def padded(state: State, name: str, width: int) -> Array:
     return np.pad(array, ((0, 0), (0, width - array.shape[1])))
 
 
-def row_squares(rows: Rows, part: NDArray[np.int64], *, counts: bool = False) -> Array:
-    """The squared length of some rows; in ``counts``, each value other than 0 is a 1: columns that are to be scaled."""
-    if rows.columns is None:
-        block = np.asarray(rows.values[part] != 0 if counts else rows.values[part], dtype=np.float64)
-        return np.add.reduce(block * block, axis=1)
-    lengths, squares = rows.starts[part + 1] - rows.starts[part], np.zeros(len(part))
-    if lengths.any():
-        begins = np.cumsum(lengths) - lengths
-        if part[-1] - part[0] + 1 == len(part) and (np.diff(part) == 1).all():
-            places: Any = slice(rows.starts[part[0]], rows.starts[part[-1] + 1])
-        else:
-            places = np.repeat(rows.starts[part] - begins, lengths) + np.arange(lengths.sum())
-        values = np.asarray(rows.values[places] != 0 if counts else rows.values[places], dtype=np.float64)
-        squares[lengths > 0] = _squares(values, begins[lengths > 0])
-    return squares
-
-
-def _squares(values: Array, begins: NDArray[np.int64]) -> Array:
-    """Return the squared lengths of rows whose values lie one after the other."""
-    return np.add.reduceat(values * values, begins)
+def _square(rows: Rows, i: int, *, counts: bool) -> float:
+    """The squared length of a row; with ``counts``, each value other than 0 is a 1: columns that are to be scaled."""
+    stored = rows.values[i] if rows.columns is None else rows.values[rows.starts[i] : rows.starts[i + 1]]
+    values = np.asarray(stored != 0 if counts else stored, dtype=np.float64)
+    return float(np.add.reduce(values * values))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from .._core import RowModels, RowReader
 from ._learner import Learner
+from ._measured_units import LENGTHS_OF
 from ._state import State
 from ._tuning import next_milestone
-
-_LEARNED, _LEFT = RowModels.LEARNED, RowModels.LEFT
 
 
 class RowSession:
@@ -17,14 +16,14 @@ class RowSession:
     race between candidates is looked at again, :meth:`learn` leaves the row to the learner, and the session has ended.
     """
 
-    __slots__ = ("_learner", "_models", "_places", "_seen", "_tuning", "has_ended", "score", "state")
+    __slots__ = ("_learner", "_places", "_seen", "_tuning", "models", "state")
 
     def __init__(self, learner: Learner, state: State) -> None:
-        self.state, self.has_ended = state, False
+        self.state = state
         self._learner, self._tuning = learner, learner.tuning
         self._places = [0] if learner.tuning is None else learner.tuning.running(learner, state).tolist()
         self._seen = state.views[learner.chosen(state)]["tally"]
-        self._models = learner.core.row_models(
+        self.models = learner.core.row_models(
             [state.views[k] for k in self._places],
             [learner._params_of(state, k) for k in self._places],
             state.sizes["weight"],
@@ -32,9 +31,8 @@ class RowSession:
             self._places.index(learner.chosen(state)),
             self._milestone(),
             learner.counts_scores,
+            None if learner.tuning is None else LENGTHS_OF,
         )
-        self.score = self._models.score
-        """The score of the row that was read last."""
 
     def _milestone(self) -> float | None:
         """Return the number of rows at which the race is looked at again; 0 before it knows its units."""
@@ -53,25 +51,18 @@ class RowSession:
             return not learner.grid
         return not (tuning.scales_target or learner.scales(state))
 
-    @property
-    def learns_at_once(self) -> bool:
-        """Whether :meth:`learn` changes the state in one step, which nothing can interrupt."""
-        return self._tuning is None
-
     def learn(self, reader: RowReader, y: float, weight: float, is_new: bool) -> bool:
         """Learn from the row that was read last; False, and nothing done, if the session has ended."""
-        outcome = self._models.learn(reader, y, weight, is_new)
-        if outcome == _LEFT:
-            return False
-        tuning = self._tuning
-        if outcome != _LEARNED:
-            self.has_ended = True
-            for k in self._models.failed():
-                if tuning is None or not tuning.fail(self._learner, self.state, self._places[k]):
-                    raise FloatingPointError
-        if tuning is not None:
-            tuning.measure_row(self.state, int(self._seen[0]), reader.values)
-        return True
+        outcome = self.models.learn(reader, y, weight, is_new)
+        if outcome == RowModels.OVERFLOWED:
+            self.leave_out()
+        return outcome != RowModels.LEFT
+
+    def leave_out(self) -> None:
+        """Leave out the candidates whose weights overflowed at the last row."""
+        for k in self.models.failed():
+            if self._tuning is None or not self._tuning.fail(self._learner, self.state, self._places[k]):
+                raise FloatingPointError
 
     def can_score(self) -> bool:
         """Whether the model that is read holds its weights as they are."""

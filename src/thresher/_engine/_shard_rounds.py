@@ -7,11 +7,12 @@ is sent the total of the results; at the end it changes the estimator. It does n
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._dataclasses import dataclass
 
 Sums = dict[str, NDArray[np.float64]]
 """Numbers that add up over rows: the same names and shapes from every batch."""

@@ -8,12 +8,12 @@ after 1, 2, 4, 8, ..., and all stays as it is in between; so any chunking of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._gate import Array
 from ._calibration import confusions
 from ._measured_units import MeasuredUnits, one

@@ -7,9 +7,10 @@ them offer a method as soon as its class declares an :class:`Advice`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from .._dataclasses import dataclass
 
 MOST_COMPARED = 20_000  # rows that a method may compare with one another: 3 GB of numbers
 MOST_VALUES = 20_000_000  # numbers of a table that methods which need all of them at once are tried on

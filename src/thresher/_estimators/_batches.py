@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows, linear_scores, take_columns
+from .._dataclasses import dataclass
 from .._engine import (
     Learner,
     Lesson,
@@ -285,6 +286,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
     )
 
     _shorter_steps = "a smaller C"
+    _multiplies_when_loaded = True
     _waiting: list[tuple[Any, Any, float]]  # rows that came one by one, with their targets and weights
     _classes_to_come: NDArray[Any]  # those of the rows that wait
 
@@ -307,7 +309,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
         sample_weight : float, optional
             The weight of the row, at least 0.
         """
-        reader = self._read_row(x, learns=True)[1]
+        reader = self._read_row(x, learns=True)
         waiting = vars(self).setdefault("_waiting", [])
         if waiting:
             known = self._announced(classes) if classes is not None else self._classes_to_come
@@ -330,7 +332,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
             return self
         parts: list[Rows] = []
         names: list[str] = []
-        reader = self._read_row(waiting[0][0], learns=True)[1]
+        reader = self._read_row(waiting[0][0], learns=True)
         for x, _, _ in waiting:
             reader.read(x, True)
             parts.append(reader.rows())

@@ -88,6 +88,7 @@ class Estimator(Declared):
     _estimator_type: ClassVar[str | None] = None
     _fitted: ClassVar[tuple[str, ...]] = ()  # attributes that model files keep; those of base classes are added
     _needs: ClassVar[tuple[str, ...]] = ()
+    _multiplies_when_loaded: ClassVar[bool] = False  # whether _check_loaded or reading the weights calls BLAS
     _takes_arrays: ClassVar[bool] = False  # whether arrays of other libraries stay where they lie
     _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)  # scikit-learn's tags of the rows it takes that are True
 

@@ -8,13 +8,13 @@ kept in the state, decides which model predicts next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
+from .._dataclasses import dataclass
 from .._engine import Field, State, added
 from .._gate import Array, one_of
 from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC

@@ -8,9 +8,9 @@ of these declarations. Classes inherit them; a subclass that declares a name aga
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any, ClassVar, dataclass_transform
 
+from .._dataclasses import dataclass
 from .._gate import Range, Rule
 from ._docstring import complete
 

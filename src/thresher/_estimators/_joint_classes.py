@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._core import Rows, linear_scores
+from .._dataclasses import dataclass
 from .._engine import Learner, State, Tuning
 from .._gate import Array, one_of
 from ._coupled import CoupledLearner

@@ -107,7 +107,7 @@ class MultiTask(PredictorContract, Coupled):
             The weight of the row, at least 0.
         """
         options = {} if classes is None else {"classes": classes}
-        return self._learn_row(self._read_row(x, learns=True)[1], y, sample_weight, options | _of_row(task))
+        return self._learn_row(self._read_row(x, learns=True), y, sample_weight, options | _of_row(task))
 
     def predict_one(self, x: Any, task: Any = None) -> Any:
         """Predict the class or the value of one row of a task.
@@ -119,7 +119,7 @@ class MultiTask(PredictorContract, Coupled):
         task : int or str, optional
             The task of the row, among ``tasks_``.
         """
-        return self._first("predict", self._read_row(x)[1], **_of_row(task))
+        return self._first("predict", self._read_row(x), **_of_row(task))
 
     def score_one(self, x: Any, task: Any = None) -> Any:
         """Return the score of one row of a task.
@@ -131,7 +131,7 @@ class MultiTask(PredictorContract, Coupled):
         task : int or str, optional
             The task of the row, among ``tasks_``.
         """
-        return self._first(self._scoring, self._read_row(x)[1], **_of_row(task))
+        return self._first(self._scoring, self._read_row(x), **_of_row(task))
 
     def score(self, X: Any, y: Any, tasks: Any = None, sample_weight: Any = None) -> float:  # type: ignore[override]
         """Return the accuracy of the predictions for rows of all tasks, or their R² if they are values."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._dataclasses import dataclass
 from ._canvas import GRID, INK, MUTED, SERIES, new_axes, styled
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._dataclasses import dataclass
 from ._column_dates import DATE_ORDERS, DateFound, date_readings, fitting_date, in_order, order_of
 from ._column_reading import ColumnReading, folded, says_missing
 from ._table import Text
@@ -28,7 +29,7 @@ _UNITS = (
     *("m²", "m2", "km²", "m³", "km/h", "mph"),
 )
 _BEFORE = {unit for unit in _UNITS if not unit.isalpha() or (len(unit) == 3 and unit.isupper())}  # "$ 5", not "m 5"
-_AFFIX = re.compile(r"[(+−-]?\s*([^\d\s.,'’()+−-][^\d.,'’()+−-]*)?[+−-]?[\d.,'’\s]+([^\d\s.,'’()][^\d()]*)?\)?")
+_AFFIX = r"[(+−-]?\s*([^\d\s.,'’()+−-][^\d.,'’()+−-]*)?[+−-]?[\d.,'’\s]+([^\d\s.,'’()][^\d()]*)?\)?"
 _CODE = re.compile(r"0\d+")
 _THREES = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+|[+-]?\d{1,3}")  # 1.234: a thousand, where commas are decimal
 _WORDS_OF_TRUTH = (
@@ -380,7 +381,7 @@ def _common_unit(texts: Sequence[str]) -> str:
     """The unit that most numbers of a column have, before or behind them; empty if there is none."""
     units: Counter[str] = Counter()
     for text in texts[:200]:
-        match = _AFFIX.fullmatch(text)
+        match = re.fullmatch(_AFFIX, text)
         before, behind = ("", "") if match is None else ((part or "").strip() for part in match.groups())
         if before in _BEFORE:
             units[before] += 1

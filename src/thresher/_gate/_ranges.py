@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+
+from .._dataclasses import dataclass
 
 
 class Range:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._dataclasses import dataclass
 from .._gate import Rule, beside, check_params, check_value, is_finite, non_negative, one_of, positive, sparse, zeros
 from . import _kernel_blocks
 from ._products import Array, as_floats

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._dataclasses import dataclass
 from .._gate import Rule, as_float64, at_least, is_finite, is_foreign_array, namespace, non_negative, positive, sparse
 from . import _columns
 from ._kernel import Kernel

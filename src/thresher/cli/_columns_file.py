@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 KEYS = ("target", "encoding", "delimiter", "header", "decimal", "date", "missing", "keep_identifiers", "columns")
-_NO_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # which YAML has only as escapes
+_NO_YAML = "[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"  # which YAML has only as escapes
 _HEAD = """\
 # How the columns of {file} are read. Correct what is wrong, and use it with
 #     --columns {path}
@@ -66,7 +66,7 @@ def columns_file(stream: Any, given: dict[str, Any], path: str) -> str:
     for name, found in understood.columns.items():
         remark = f"  # {' '.join(found.example.split())[:40]}" if found.example else ""
         key = _key(name, list(understood.columns))
-        lines.append(f"  {_scalar(key)}: {_scalar(found.reading.to_dict())}{_NO_YAML.sub('?', remark)}")
+        lines.append(f"  {_scalar(key)}: {_scalar(found.reading.to_dict())}{re.sub(_NO_YAML, '?', remark)}")
     return "\n".join(lines) + "\n"
 
 
@@ -78,4 +78,4 @@ def _key(name: str | None, names: list[str]) -> str | int | None:
 def _scalar(value: Any) -> str:
     """A value as JSON writes it, which YAML reads."""
     written = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
-    return _NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    return re.sub(_NO_YAML, lambda found: f"\\u{ord(found[0]):04x}", written)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _engine, _gate
+from .._dataclasses import dataclass
 from .._engine import Round, ShardFacts, Sums, add
 from .._gate import check_params
 from .._kernels import Array, unit_rows

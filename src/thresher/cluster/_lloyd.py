@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import learn_prototype
+from .._dataclasses import dataclass
 from .._gate import HUGE, beside, is_foreign_array, namespace, on_host, sparse, take, zeros
 from .._kernels import Array, as_floats
 from ._sweep import Data, Labels, Objective, Swept, blocks

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._dataclasses import dataclass
 from .._engine import added
 from .._estimators import warn_of_convergence
 from .._kernels import Array

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows, assign, centre_costs
+from .._dataclasses import dataclass
 from .._engine import in_threads, slices
 from .._gate import is_foreign_array, sparse
 from .._kernels import Array, squares

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from .._dataclasses import dataclass
 from .._estimators import Advice, BatchLearner, ChoosesCosts, GoodFor, MeasuredLearner, param
 from .._gate import at_least, boolean, none
 from ._class_costs import adaptive, costs_around_half

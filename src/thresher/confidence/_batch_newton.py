@@ -19,13 +19,13 @@ step can be taken for the next width at once.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import add_columns
+from .._dataclasses import dataclass
 from .._engine import Question, Sums
 from .._estimators import Ids
 from .._gate import Array, linalg

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .. import _engine
 from .._core import Rows, ascend
+from .._dataclasses import dataclass
 from .._engine import Learner, Round, ShardFacts, State, Target, matrix_of
 from .._estimators import (
     Advice,

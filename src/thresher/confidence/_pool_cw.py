@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
+from .._dataclasses import dataclass
 from .._engine import Axis, Lesson, PassResult, Round, ShardFacts, State, largest
 from .._estimators import (
     Advice,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _gate
 from .._core import Rows
+from .._dataclasses import dataclass
 from .._engine import ColumnUnits, Learner, Question, State, Sums, joined, matrix_of, moments_of, part_of
 from .._estimators import MEASURES, BatchLearner, Ids, take
 from .._gate import Array, sparse

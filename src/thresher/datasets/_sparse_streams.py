@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._gate import at_least, boolean, check_value, checked, fraction, non_negative, none, sparse
 
 

@@ -7,13 +7,13 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from .._dataclasses import dataclass
 from .._gate import as_csr, sparse
 from ._engines import Done, Engine, ShardError, ShardTask, packed
 from ._shard_predictions import predict_rows

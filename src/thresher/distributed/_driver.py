@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._engine import ShardFacts, Sums, join
 from .._estimators import plain_transform, task_of
 from .._gate import sparse, widened

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._dataclasses import dataclass
 from .._gate import Rule, as_csr, check_value
 from ..streams import absolute_names, open_stream
 from ._shards import ArrayShard, FileShard, Shard

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._engine import Question, Sums, join
 from .._estimators import of_rows_seen_before, plain_transform, task_of
 from .._gate import Table, sparse

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from ..persistence import tensors_of
 from ..streams import has_target, open_stream, version_of
 

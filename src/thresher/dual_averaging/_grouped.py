@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._engine import Axis, Learner
 from .._estimators import AUTO_STEP, SelfTuned, Step, StepInUse, check_is_fitted, param
 from .._gate import Array, Log, Rule, auto, check_params, frame_names, non_negative, positive

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, _gate
+from .._dataclasses import dataclass
 from .._engine import Learner, Lesson, Round, ShardFacts, State, Sums, Target, outgrown
 from .._estimators import OnlineLinear, param
 from .._gate import Array, at_least, sparse

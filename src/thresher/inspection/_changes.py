@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._estimators import check_is_fitted, task_of
 from .._gate import Rule, Table, Text, at_least, checked, written_date
 from ._column_values import Array, ColumnValues, as_model_takes, as_table, known_values, with_all_values, with_values

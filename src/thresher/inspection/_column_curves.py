@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._gate import Table, Text, at_least, checked
 from ._column_values import Array, ColumnValues, as_model_takes, as_table, dates_of, known_values, prose_of, with_values
 from ._contributions import contributions

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._estimators import check_is_fitted
 from .._gate import checked, dense_weights, float_array, one_of, sparse
 from ._features import Weights, last_step, output_names

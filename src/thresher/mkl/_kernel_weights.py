@@ -10,10 +10,9 @@ cannot go (None inside). :meth:`start` gives equal weights, as large as the set 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from .._dataclasses import dataclass
 from .._gate import Array, optimize
 
 _NEWTON = 100

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._engine import Axis, Learner, Memory, State
 from .._estimators import LinearClassifier, SelectsFeatures, SelfTuned, param
 from .._gate import Array, at_least

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,8 @@ def rebuild(
         setattr(model, key, value)
     if issubclass(cls, OnlineLinear):
         model.state_ = _state(model, described, prefix, unpacker)
-    with np.errstate(all="ignore"), one_blas_thread():  # of any size: the results are checked below
+    # To limit BLAS takes longer than to load a small model. Values may be of any size: the results are checked below.
+    with np.errstate(all="ignore"), one_blas_thread() if cls._multiplies_when_loaded else nullcontext():
         model._check_loaded()
         if issubclass(cls, OnlineLinear):
             model._weights_cache = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._figures import Estimate, label, listed, number, percent, plural, quoted, size_range
 from .._gate import sparse
 from ..inspection import known_names, largest

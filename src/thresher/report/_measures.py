@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._figures import Estimate as Estimate  # measures are estimates, and come from here together
 from ._quantiles import Z, quantile_of_sorted, student_quantile
 

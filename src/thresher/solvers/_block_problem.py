@@ -9,7 +9,6 @@ Where groups overlap, a column has a weight in each of them, and the model has t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._dataclasses import dataclass
 from ._proximal import Array
 
 

@@ -4,11 +4,12 @@ file."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._dataclasses import dataclass
 from .._gate import ColumnReading, similar_names
 from ._source import Column, ReadOptions
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._dataclasses import dataclass
 from .._gate import Table, Text, find_readings
 from ._column_places import ColumnNames, Places, by_layout, by_options, checked_layout, plain_layout, told_readings
 from ._encoding import find_encoding, recode

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from .._dataclasses import dataclass
 from .._gate import ColumnFound, ReadingOptions, Rule, at_least, boolean, check_value, none, one_of
 from .._gate import Text as TextColumn
 from ._compression import TextBytes

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from .._dataclasses import dataclass
 from .._gate import Rule, at_least, check_value, none
 from ._ahead import ahead
 from ._batch import Batch, Position

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from ._column_summary import Columns
 
 _FEWEST_ROWS, _MOST_ROWS = 100, 10_000

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
+from .._dataclasses import dataclass
 from .._gate import sparse
 from ..streams import Batch, Stream, has_target
 from ._predictions import written_label

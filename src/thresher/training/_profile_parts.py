@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
+from .._dataclasses import dataclass
 from .._figures import column_value, count, plain, plural
 from ._profile_warnings import DataWarning
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
+from .._dataclasses import dataclass
 from .._figures import listed, number, percent, plural, quoted
 from .._gate import sparse
 from ..streams import Table

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._gate import sparse, widened
 from ..metrics import ProgressiveAveragePrecision, ProgressiveF1, ProgressiveROCAUC
 from ..streams import Batch, Stream, Table

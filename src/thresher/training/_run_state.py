@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._dataclasses import dataclass
 from .._estimators import task_of
 from ..persistence import load_model, save_model
 from ..streams import Batch, Position, Stream, version_of

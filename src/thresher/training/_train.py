@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._estimators import of_rows_seen_before, task_of
 from .._gate import sparse
 from ..streams import Batch, Stream

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn import metrics
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from .._dataclasses import dataclass
 from .._estimators import plain_transform
 from .._gate import Rule, check_value, fraction, sparse
 from ..metrics import sampled_silhouette

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from .._dataclasses import dataclass
 from .._gate import at_least, boolean, checked, search_space, seed
 from ..semi_supervised import TriClassSVC, UniversumSVC
 from ._folds import LabelledKFold

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, product
 from typing import Any
 
@@ -17,6 +16,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from .._dataclasses import dataclass
 from .._gate import Range, Rule, as_space, at_least, count_of_jobs, none, positive
 
 Array = NDArray[np.float64]

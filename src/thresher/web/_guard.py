@@ -8,10 +8,11 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
+
+from .._dataclasses import dataclass
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

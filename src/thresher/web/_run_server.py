@@ -9,11 +9,11 @@ import socket
 import stat
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from .._dataclasses import dataclass
 from ._guard import ANY_ADDRESS, App, Guard, RequestLimits
 from ._joined_writes import protocol_of_joined_writes
 

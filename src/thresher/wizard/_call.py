@@ -7,10 +7,10 @@ import pprint
 import re
 import shlex
 import textwrap
-from dataclasses import dataclass
 from typing import Any
 
 from .. import _auto
+from .._dataclasses import dataclass
 from ._dialogue import DialogueAnswers
 from ._replies import file_of, has_target, reading_of, usual_shape
 

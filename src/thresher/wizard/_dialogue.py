@@ -7,10 +7,11 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from .._dataclasses import dataclass
 from .._figures import short, wrapped
 
 BACK, EXPLAIN, MORE = "back", "?", "more"
