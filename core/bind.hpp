@@ -106,6 +106,11 @@ template <class L>
 struct HasSpread<L, std::void_t<decltype(std::declval<const L&>().spread(std::declval<const DenseRow<double>&>(), AllFeatures()))>>
     : std::true_type {};
 
+/// Whether one look at the state may tell that all weights are finite.
+template <class L, class = void> struct KnowsFinite : std::false_type {};
+template <class L>
+struct KnowsFinite<L, std::void_t<decltype(std::declval<const L&>().surely_finite(index_t()))>> : std::true_type {};
+
 /// Several outputs of some learners learn in one pass over the rows: see confidence_lanes.hpp.
 template <class L, class = void> struct HasLanes : std::false_type {};
 template <class L> struct HasLanes<L, std::void_t<typename L::Lanes>> : std::true_type {};
@@ -251,6 +256,11 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
       return w != 0;
     };
     const index_t constant = n - 1;
+    if constexpr (KnowsFinite<L>::value)
+      if (learner.surely_finite(n)) {
+        for (index_t j = 0; j < constant && !in_use; ++j) in_use = learner.weight(j) != 0;
+        return {true, in_use};
+      }
     for (index_t begin = 0; begin < constant; begin += 4096) {
       watch.tick();
       const index_t end = std::min<index_t>(begin + 4096, constant);

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "../joint_of.hpp"
+#include "../scan.hpp"
 #include "../shrink.hpp"
 #include "sparse.hpp"
 
@@ -88,6 +89,11 @@ struct L1RdaRule {
     return x.square() / (l2_weight * t + std::sqrt(t) / eta0);
   }
   double weight(index_t j) const { return shrunk(j, sum_to_read(j), read); }
+  template <class Of = Sums, std::enable_if_t<std::is_same_v<Of, Direct>, int> = 0>
+  bool surely_finite(index_t n) const {
+    const double scale = std::max(read.scale, read.constant_scale);
+    return scale < 1e200 && all_within(gradient_sum.value, n, 1e100);
+  }
   bool active(index_t j) const { return order(j) > read.cut; }
 
   double order(index_t j) const { return std::fabs(sum_to_read(j)); }

@@ -23,6 +23,7 @@ namespace thresher {
 ///   double judged(row, margin)              if it differs from the score: that of a prediction
 ///   Two    both_scores(row)                 if it differs: both, in one look at the row
 ///   double n_unfinished()                   if it is lazy: the rows that wait for their mini-batch to be complete
+///   bool   surely_finite(n)                 if that is known sooner than by the n weights: whether all of them are finite
 ///
 /// `n_features_to_select = K`: the penalty follows an order statistic, so that K weights remain. It is found anew at step 64,
 /// 128, 256, ..., for O(d) each; a look at the weights cuts exactly behind the K-th, whenever it comes.
@@ -74,6 +75,10 @@ struct Sparse {
   double weight(index_t j) const {
     if (!second) return rule.weight(j);
     return j >= constant || rule.weight(j) != 0 ? second->weight(j) : 0;
+  }
+  template <class Of = Rule>
+  auto surely_finite(index_t n) const -> decltype(std::declval<const Of&>().surely_finite(n)) {
+    return !second && rule.surely_finite(n);
   }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 

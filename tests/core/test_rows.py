@@ -280,6 +280,27 @@ def test_a_survey_tells_what_all_weights_tell(n_features):
         assert survey(j, np.nan)[0] is survey(j, -np.inf)[0] is False
 
 
+@pytest.mark.parametrize("eta0", [1.0, 1e250])  # with the second, sums alone do not tell
+@pytest.mark.parametrize("n_features", [1, 511, 1030])
+def test_a_survey_of_gradient_sums_tells_what_all_weights_tell(n_features, eta0):
+    params = L1_RDA | {"n_selected": 0.0, "debias": False, "eta0": eta0}
+    fields = [Field(*f) for f in _core.L1Rda.fields(params)]
+
+    def survey(j=0, value=0.0):
+        state = State([*fields, Field("tally", "tally", 0.0, "sum")], 1, {"weight": n_features + 1, "tally": 4})
+        state.arrays["n_steps"][...] = 4.0
+        state.arrays["gradient_sum"][0, j] = value
+        return _core.L1Rda.survey(state.view(0), params, n_features + 1)
+
+    assert survey() == survey(n_features, 1.0) == (True, False)
+    for j in (0, n_features // 2, n_features - 1):
+        assert survey(j, -1.0) == (True, True)
+        assert survey(j, 0.03) == (True, False)  # which the penalty cuts: 4 * 0.01
+        assert survey(j, -1e99) == (eta0 == 1.0, True)
+        assert survey(j, np.nan)[0] is survey(j, -np.inf)[0] is False
+    assert survey(n_features, np.inf) == (False, False)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_columns_of_64_bits_are_narrowed(dtype):
     columns = np.array([0, 2**31 - 2, 5, 7])
