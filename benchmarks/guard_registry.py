@@ -48,7 +48,7 @@ OWN_LIMITS = {
     "multitaskfobos": Limit(17, 36, "learns the weights of all tasks together"),
     "multitaskrda": Limit(17, 36, "learns the weights of all tasks together"),
     "reweightedl1rda": Limit(
-        50, 115, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
+        28, 70, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
     ),
     "reweightedl2rda": Limit(24, 46, "takes three quotients to bring a weight up to date, and two for its step"),
     "ascw": Limit(930, 930, "does what sbcw does for nine costs, in each of 98 batches"),

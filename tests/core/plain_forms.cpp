@@ -8,6 +8,7 @@
 #include "../../core/block_columns.hpp"
 #include "../../core/hash.hpp"
 #include "../../core/number.hpp"
+#include "../../core/rising_penalty.hpp"
 #include "../../core/shrink.hpp"
 
 namespace {
@@ -74,5 +75,27 @@ int main() {
     const double one = row.sum([&](thresher::index_t j, double x) { return soft(w[j]) * x; }), two = row.sum_of(w, soft);
     show(two);
     if (one != two) return 1;  // by pairs as one by one
+  }
+
+  for (int i = 0; i < 100; ++i) {  // weights by lanes as one by one
+    const thresher::RisingPenalty rising(std::pow(10, -6 + 4 * uniform()), 0.5, i % 4 == 0 ? 0.01 : 0,
+                                         std::pow(10, -2 + 2 * uniform()));
+    constexpr int n = 37;
+    const double t = std::floor(std::pow(10, 3 + 2 * uniform()));
+    std::vector<double> g(n);
+    std::vector<thresher::RisingPenalty::Paid> paid(n);
+    std::vector<thresher::index_t> which(n);
+    for (int j = 0; j < n; ++j) {
+      paid[j] = {100 * uniform(), std::floor((t - 1) * (j % 3 == 0 ? 1 - uniform() / 2000 : uniform())) + 1};
+      g[j] = (j % 2 == 0 ? 1 : -1) * (rising.cut(paid[j].penalty, paid[j].step) + uniform() * std::sqrt(t) / 10 + 1e-9);
+      which[j] = j;
+    }
+    const auto before = paid;
+    rising.bring_up(g.data(), paid.data(), which.data(), n, t);
+    for (int j = 0; j < n; ++j) {
+      const auto alone = rising.after(t, std::fabs(g[j]), before[j]);
+      show(paid[j].penalty);
+      if (paid[j].penalty != alone.penalty || paid[j].step != t) return 1;
+    }
   }
 }
