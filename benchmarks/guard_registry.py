@@ -43,7 +43,7 @@ class Limit(NamedTuple):
 
 OWN_LIMITS = {
     "dropoutpegasos": Limit(
-        32, 73, "draws a binomial number for every weight that owes a sixteenth of the steps, as those of rare words do"
+        22, 52, "draws a binomial number for every weight that owes an eighth of the steps, as those of rare words do"
     ),
     "multitaskfobos": Limit(17, 36, "learns the weights of all tasks together"),
     "multitaskrda": Limit(17, 36, "learns the weights of all tasks together"),

@@ -44,8 +44,8 @@ def count(u: float, n: float, p: float) -> float:
 
 def drawn(w: float, s: float, t: float, seed: float, column: float) -> tuple[float, float]:
     """A weight and the step until which its shrinks are drawn, at step t: from step 64 on,
-    up to s / 16 steps wait and up to s / 4 are drawn at once."""
-    if 16 * (t - s) <= (s if s >= 64 else 0):
+    up to s / 8 steps wait and up to s / 4 are drawn at once."""
+    if 8 * (t - s) <= (s if s >= 64 else 0):
         return w, s
     while w != 0 and s < t:
         n = 1 if s < 64 else min(t - s, s // 4)

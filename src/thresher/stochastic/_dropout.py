@@ -34,8 +34,8 @@ class DropoutPegasosClassifier(RidgeByFeature, ClassLoss, SeededClassifier):
     Each draw depends only on the seed of its output, the step and the feature. Features absent from a row cost nothing:
     when a row has the feature again, the learner draws how many of the steps in between shrank its weight. One draw
     covers up to a quarter of the steps so far; its distribution is that of a coin in every step, up to an error far
-    below its spread. The first 64 steps have a coin each. From then on, shrinkage by the latest steps, at most a
-    sixteenth of the steps so far, counts with its mean until a draw decides it. A row costs O(its stored values). A
+    below its spread. The first 64 steps have a coin each. From then on, shrinkage by the latest steps, at most an
+    eighth of the steps so far, counts with its mean until a draw decides it. A row costs O(its stored values). A
     weight near 1 shrinks in every second step, a weight of 0.1 in about one of a hundred. There is no projection into a
     ball (the thesis leaves it open, SALSA.jl has none), no mini-batch and no averaging.
 
