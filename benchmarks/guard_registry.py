@@ -50,7 +50,6 @@ OWN_LIMITS = {
     "reweightedl1rda": Limit(
         28, 70, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
     ),
-    "reweightedl2rda": Limit(24, 46, "takes three quotients to bring a weight up to date, and two for its step"),
     "ascw": Limit(930, 930, "does what sbcw does for nine costs, in each of 98 batches"),
     "poolcw": Limit(750, 750, "finds the best weights of a pool of 150 features for nine costs, in each of 98 batches"),
     "sbcw": Limit(

@@ -66,6 +66,12 @@ using Widest = Lane;  // in code for AVX2
 using Widest = double;
 #endif
 
+/// Whether a comparison holds for entry l.
+THRESHER_INLINE bool entry(bool mask, int) { return mask; }
+#if THRESHER_GNU
+THRESHER_INLINE bool entry(const LaneMask& mask, int l) { return mask[l] != 0; }
+#endif
+
 template <class V>
 THRESHER_INLINE void take_root(V& root, const V& of) {
 #if defined(__SSE2__) && THRESHER_GNU

@@ -168,13 +168,6 @@ struct RisingPenalty {
       std::memcpy(step, &now.step, sizeof step);
     }
   }
-  static bool entry(bool mask, int) { return mask; }
-#if THRESHER_GNU
-  template <class Mask>
-  static bool entry(const Mask& mask, int l) {
-    return mask[l] != 0;
-  }
-#endif
 };
 
 }  // namespace thresher
