@@ -74,16 +74,17 @@ THRESHER_INLINE bool entry(const LaneMask& mask, int l) { return mask[l] != 0; }
 
 template <class V>
 THRESHER_INLINE void take_root(V& root, const V& of) {
+  constexpr int n = sizeof(V) / sizeof(double);
 #if defined(__SSE2__) && THRESHER_GNU
-  if constexpr (LaneOf<V>::width > 1) {
-    __m128d pairs[LaneOf<V>::width / 2];
+  if constexpr (n > 1) {
+    __m128d pairs[n / 2];
     std::memcpy(pairs, &of, sizeof pairs);
     for (__m128d& pair : pairs) pair = _mm_sqrt_pd(pair);
     std::memcpy(&root, pairs, sizeof pairs);
     return;
   }
 #endif
-  double each[LaneOf<V>::width];
+  double each[n];
   std::memcpy(each, &of, sizeof each);
   for (double& one : each) one = std::sqrt(one);
   std::memcpy(&root, each, sizeof each);
