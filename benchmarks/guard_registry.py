@@ -45,8 +45,8 @@ OWN_LIMITS = {
     "dropoutpegasos": Limit(
         22, 52, "draws a binomial number for every weight that owes an eighth of the steps, as those of rare words do"
     ),
-    "multitaskfobos": Limit(17, 36, "learns the weights of all tasks together"),
-    "multitaskrda": Limit(17, 36, "learns the weights of all tasks together"),
+    "multitaskfobos": Limit(15, 32, "learns the weights of all tasks together"),
+    "multitaskrda": Limit(15, 32, "learns the weights of all tasks together"),
     "reweightedl1rda": Limit(
         28, 70, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
     ),
