@@ -57,7 +57,7 @@ inline bool is_wide() { return true; }
 
 /// The numbers that V holds, and what a comparison of them gives.
 template <class V> struct LaneOf {
-  static constexpr int width = sizeof(V) / sizeof(double);
+  static constexpr int width = sizeof(V) / 8;
   using Mask = decltype(V() < V());
 };
 #if THRESHER_GNU
@@ -74,7 +74,7 @@ THRESHER_INLINE bool entry(const LaneMask& mask, int l) { return mask[l] != 0; }
 
 template <class V>
 THRESHER_INLINE void take_root(V& root, const V& of) {
-  constexpr int n = sizeof(V) / sizeof(double);
+  constexpr int n = sizeof(V) / 8;
 #if defined(__SSE2__) && THRESHER_GNU
   if constexpr (n > 1) {
     __m128d pairs[n / 2];

@@ -80,7 +80,7 @@ struct RisingPenalty {
     n = turn * n > 1.0 ? 1.0 / turn : n;
     n = -s.W1 * n > 0.95 * s.w ? 0.95 * s.w / -s.W1 : n;
     round_down(n);
-    const auto strides = (256.0 * s.e < 1.0) & (n >= 2.0), rests = s.w <= 0.0;
+    const typename LaneOf<V>::Mask strides = (256.0 * s.e < 1.0) & (n >= 2.0), rests = s.w <= 0.0;
     V sum;
     powers(s, n, sum);
     n = strides ? n : V() + 1.0;
