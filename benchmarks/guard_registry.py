@@ -43,14 +43,13 @@ class Limit(NamedTuple):
 
 OWN_LIMITS = {
     "dropoutpegasos": Limit(
-        32, 73, "draws a binomial number for every weight that owes a sixteenth of the steps, as those of rare words do"
+        26, 60, "draws a binomial number for every weight that owes a sixteenth of the steps, as those of rare words do"
     ),
-    "multitaskfobos": Limit(17, 36, "learns the weights of all tasks together"),
-    "multitaskrda": Limit(17, 36, "learns the weights of all tasks together"),
+    "multitaskfobos": Limit(15, 32, "learns the weights of all tasks together"),
+    "multitaskrda": Limit(15, 32, "learns the weights of all tasks together"),
     "reweightedl1rda": Limit(
-        50, 115, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
+        28, 70, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
     ),
-    "reweightedl2rda": Limit(24, 46, "takes three quotients to bring a weight up to date, and two for its step"),
     "ascw": Limit(930, 930, "does what sbcw does for nine costs, in each of 98 batches"),
     "poolcw": Limit(750, 750, "finds the best weights of a pool of 150 features for nine costs, in each of 98 batches"),
     "sbcw": Limit(

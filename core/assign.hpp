@@ -4,45 +4,17 @@
 // computed, for four centres at a time. Ties go to the first centre. Sums of a vector's entries keep their order whatever the width of
 // the machine's registers, so all of them give the same bits.
 #pragma once
-#include <cstring>
 #include <limits>
 
+#include "lanes.hpp"
 #include "rows.hpp"
 #include "watch.hpp"
 
 namespace thresher {
 
-constexpr int kLane = 4;        // centres side by side
 constexpr int kMostLanes = 8;   // that are compared while a row is read once,
 constexpr int kFewLanes = 2;    // without wide registers, where more of them would not fit
 constexpr index_t kTile = 256;  // rows that are added to sums while they are at hand
-
-/// Before a loop over lanes: sums stay in registers only where it leaves no loop.
-#if THRESHER_GNU && !defined(__clang__)
-#define THRESHER_UNROLL _Pragma("GCC unroll 8")
-#else
-#define THRESHER_UNROLL
-#endif
-
-#if THRESHER_GNU
-using Lane = double __attribute__((vector_size(32)));
-using LaneMask = std::int64_t __attribute__((vector_size(32)));
-#else
-template <class T> struct Four {
-  T values[kLane];
-  T& operator[](int i) { return values[i]; }
-  const T& operator[](int i) const { return values[i]; }
-};
-using Lane = Four<double>;
-using LaneMask = Four<std::int64_t>;
-inline Lane operator*(double factor, const Lane& lane) {
-  return {factor * lane[0], factor * lane[1], factor * lane[2], factor * lane[3]};
-}
-inline Lane& operator+=(Lane& lane, const Lane& other) {
-  for (int i = 0; i < kLane; ++i) lane[i] += other[i];
-  return lane;
-}
-#endif
 
 struct Centres {
   const double* table;        // (n_columns, n_padded): what a unit of a feature adds to the cost at each centre
@@ -57,9 +29,6 @@ struct Nearest {
   double cost = std::numeric_limits<double>::infinity();  // without |x|^2
   std::int32_t centre = 0;
 };
-
-/// Nothing returns a lane: how that is done depends on the registers of the machine that code is compiled for.
-THRESHER_INLINE void load(Lane& lane, const double* from) { std::memcpy(&lane, from, sizeof lane); }
 
 /// The lower of two lanes, entry by entry, and v where that is the second.
 THRESHER_INLINE void keep_lower(Lane& least, LaneMask& at, const Lane& costs, int v) {
@@ -202,13 +171,11 @@ __attribute__((target("avx2"))) void compare_wide(const Rows& rows, index_t begi
                                                   const Sink& sink) {
   compare_all<kMostLanes>(rows, begin, end, centres, sink);
 }
-inline bool is_wide() { return __builtin_cpu_supports("avx2"); }
 #else
 template <class Rows, class Sink>
 void compare_wide(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Sink& sink) {
   compare_all<kMostLanes>(rows, begin, end, centres, sink);
 }
-inline bool is_wide() { return true; }
 #endif
 
 template <class Rows, class Sink>

@@ -22,22 +22,16 @@
 #define THRESHER_INT128 0
 #endif
 
-// For functions that are compiled a second time for wider registers, and called where the machine has them.
-#if THRESHER_GNU && defined(__x86_64__)
-#define THRESHER_AVX2 __attribute__((target("avx2")))
-#else
-#define THRESHER_AVX2
-#endif
-
 namespace thresher {
 
-inline bool has_avx2() {
-#if THRESHER_GNU && defined(__x86_64__)
-  return __builtin_cpu_supports("avx2");
+/// For functions that are compiled a second time, for wider registers; whether the machine has them.
+#if defined(__x86_64__) && THRESHER_GNU
+#define THRESHER_AVX2 __attribute__((target("avx2")))
+inline bool is_wide() { return __builtin_cpu_supports("avx2"); }
 #else
-  return false;
+#define THRESHER_AVX2
+inline bool is_wide() { return true; }
 #endif
-}
 
 /// Ask for the cache line at p.
 THRESHER_INLINE void prefetch_line([[maybe_unused]] const void* p) {

@@ -60,10 +60,13 @@ inline double count_draw(double u, double n, double p) {
     for (const double odds = p / q; u > below && k < n && term > 1e-18; ++k) below += term *= (n - k) / (k + 1) * odds;
     return k;
   }
-  const double z = normal_quantile(u), z2 = z * z, v = variance - 1.0 / 12, deviation = std::sqrt(v);
-  const double skew = variance * (q - p) / (v * deviation), excess = variance * (1 - 6 * p * q) / (v * v);
-  const double bent = z + skew * (z2 - 1) / 6 + (excess * (z2 - 3) / 24 - skew * skew * (2 * z2 - 5) / 36) * z;
-  return std::min(std::max(std::ceil(mean + deviation * bent - 0.5), 0.0), n);
+  const double z = normal_quantile(u), z2 = z * z, v = variance - 1.0 / 12, deviation = std::sqrt(v), per_v = 1 / v;
+  const double skew = variance * (q - p) * deviation * per_v * per_v, excess = variance * (1 - 6 * p * q) * per_v * per_v;
+  const double bent = z + skew * (z2 - 1) * (1. / 6) +
+                      (excess * (z2 - 3) * (1. / 24) - skew * skew * (2 * z2 - 5) * (1. / 36)) * z;
+  const double k = std::min(std::max(mean + deviation * bent - 0.5, 0.0), n),
+               whole = static_cast<double>(static_cast<std::int64_t>(k));
+  return whole + (whole < k);
 }
 
 }  // namespace thresher

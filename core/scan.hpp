@@ -44,7 +44,7 @@ THRESHER_AVX2 bool all_within_wide(const Value* values, index_t n, double bound)
 }
 template <class Value>
 bool all_within(const Value* values, index_t n, double bound) {
-  return has_avx2() ? all_within_wide(values, n, bound) : all_within_by<8>(values, n, bound);
+  return is_wide() ? all_within_wide(values, n, bound) : all_within_by<8>(values, n, bound);
 }
 
 /// The same for values that several threads may look at.
@@ -100,7 +100,7 @@ template <class Value, class Column>
 bool rise(const CsrRows<Value, Column>& x, index_t begin, index_t end) {
   const Column* c = x.columns;
   const index_t first = x.starts[begin];
-  index_t left = has_avx2() ? count_falls_wide(c + first, x.starts[end] - first) : count_falls(c + first, x.starts[end] - first);
+  index_t left = is_wide() ? count_falls_wide(c + first, x.starts[end] - first) : count_falls(c + first, x.starts[end] - first);
   bool inside = true;
   for (index_t i = begin; i < end; ++i) {
     const index_t from = x.starts[i], to = x.starts[i + 1];

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
-#include "../assign.hpp"
+#include "../lanes.hpp"
 #include "../pass.hpp"
 #include "confidence.hpp"
 
@@ -197,8 +198,8 @@ index_t learn_in_lanes(const CsrRows<Value, Column>& rows, double bias, const Le
   const auto n = static_cast<index_t>(outputs.size());
   for (index_t k = 0; k < n; k += kLane) {
     const int n_lanes = static_cast<int>(std::min<index_t>(kLane, n - k));
-    const index_t diverged = has_avx2() ? pass_lanes_wide(&outputs[k], n_lanes, rows, bias, lesson)
-                                        : pass_lanes(&outputs[k], n_lanes, rows, bias, lesson);
+    const index_t diverged = is_wide() ? pass_lanes_wide(&outputs[k], n_lanes, rows, bias, lesson)
+                                       : pass_lanes(&outputs[k], n_lanes, rows, bias, lesson);
     if (diverged >= 0) return diverged;
   }
   return -1;

@@ -54,13 +54,22 @@ struct DropoutPegasos : Plain {
 
   template <class Row>
   double margin(const Row& x) {
-    x.each([&](index_t j, double) { prefetch_line(planned + j); }, nothing);  // they arrive while others are drawn
+    x.each([&](index_t j, double) { prefetch_line(planned + j); }, nothing);
     const double t = *n_steps, per_step = inverse(t);
-    return x.sum([&](index_t j, double xj) {
-      if (xj == 0) return 0.0;
-      draw(j, t);
-      return expected(planned[j].value, owed(j, planned[j], t) * per_step) * xj;
+    index_t due[64];
+    int n = 0;
+    const auto draw_due = [&] {
+      for (int i = 0; i < n; ++i) planned[due[i]] = drawn(due[i], planned[due[i]], t);
+      n = 0;
+    };
+    x.each([&](index_t j, double xj) {  // first all that are due: their draws overlap
+      due[n] = j;
+      n += (xj != 0) & is_due(planned[j], t);
+      if (n == 64) draw_due();
     });
+    draw_due();
+    return x.sum(
+        [&](index_t j, double xj) { return xj == 0 ? 0.0 : expected(planned[j].value, owed(j, planned[j], t) * per_step) * xj; });
   }
   double weight(index_t j) const {
     const double t = *n_steps;
@@ -98,7 +107,7 @@ struct DropoutPegasos : Plain {
   static double inverse(double t) { return t > 0 ? 1 / t : 0; }
   static double squared(double w) { return std::min(w * w, 1e100); }
   bool is_free(index_t j) const { return j == constant && free_constant; }
-  static bool is_due(const Planned& w, double t) { return 16 * (t - w.step) > (w.step < 64 ? 0 : w.step); }
+  static bool is_due(const Planned& w, double t) { return 16 * (t - w.step) > choose(w.step < 64, 0, w.step); }
   void draw(index_t j, double t) {
     if (is_due(planned[j], t)) planned[j] = drawn(j, planned[j], t);
   }
@@ -108,7 +117,7 @@ struct DropoutPegasos : Plain {
     if (w.value == 0 || is_free(j)) return {w.value, t};
     const double column = j == constant ? -1.0 : static_cast<double>(j);  // the constant may move
     while (w.step < t) {
-      const double n = w.step < 64 ? 1 : std::min(t - w.step, std::floor(w.step / 4));
+      const double n = w.step < 64 ? 1 : std::min(t - w.step, static_cast<double>(static_cast<index_t>(w.step / 4)));
       w.value *= shrunk(w, n, draws(column, w.step));
       w.step += n;
     }
@@ -135,7 +144,13 @@ struct DropoutPegasos : Plain {
     const double way = 2 * z * (1 + z2 * (1. / 3 + z2 * (1. / 5 + z2 * (1. / 7 + z2 * (1. / 9 + z2 / 11)))));  // log((s + n) / s)
     const double mean = p - way * q * p * p * (1 - way * p * (2 * q - p) * (2. / 3));  // dp / dlog t = -2 q p^2
     const double count = mean < 0.5 ? count_draw(u, n, mean) : n - count_draw(1 - u, n, 1 - mean);
-    return std::exp((p * q * way * (count - n * mean) - count) * (way / n));
+    return exp_of_small((p * q * way * (count - n * mean) - count) * (way / n));
+  }
+  /// For |x| <= 1/4: the shrinks of a stride.
+  static double exp_of_small(double x) {
+    const double x2 = x * x, x4 = x2 * x2;
+    return (1 + x + x2 * (1. / 2 + x * (1. / 6))) + x4 * ((1. / 24 + x * (1. / 120)) + x2 * (1. / 720 + x * (1. / 5040))) +
+           x4 * x4 * ((1. / 40320 + x * (1. / 362880)) + x2 * (1. / 3628800));
   }
 };
 

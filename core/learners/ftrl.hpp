@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "../joint_of.hpp"
+#include "../lanes.hpp"
 #include "../shrink.hpp"
 #include "sparse.hpp"
 
@@ -93,11 +94,15 @@ struct FtrlRule {
   double penalised(index_t j) const {
     return std::fabs(sums[j].z) <= threshold ? 0 : pulled(sums[j], std::sqrt(sums[j].n), l1, l2);  // most are 0, and need no root
   }
+  /// Without a branch, which would often be mispredicted: both roots take the time of one.
   double move(index_t j, double g, double cut, double ridge) {
     Sums& s = sums[j];
     const double n = s.n + g * g, w = coef[j];
-    s.z += w == 0 ? g : g - w * (std::sqrt(n) - std::sqrt(s.n)) * inverse_alpha;  // where weights are 0, no root is taken
-    coef[j] = std::fabs(s.z) <= cut ? 0 : pulled(s, std::sqrt(n), cut, ridge);
+    Two roots;
+    take_root(roots, Two(n, s.n));
+    const double z = s.z + (g - w * (roots.first() - roots.second()) * inverse_alpha), pulled = -soft_threshold(z, cut);
+    coef[j] = choose(pulled == 0, 0, pulled / (ridge + (beta + roots.first()) * inverse_alpha));
+    s.z = z;
     return s.n = n;
   }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../rising_penalty.hpp"
 #include "../shrink.hpp"
 #include "../watch.hpp"
 #include "l1_rda.hpp"
@@ -23,11 +24,11 @@ struct ReweightedL1RdaRule {
   static constexpr bool lazy = true, sound = true;
   /// Of one weight: after `step` steps, G and Q.
   struct Course { double gradient, penalty, step; };
-  struct Paid { double penalty, step; };
+  using Paid = RisingPenalty::Paid;
   double *gradient_sum, *n_steps;
   Paid* paid;
   Batch batch;
-  double alpha, eta0, rho, smoothing, most;  // most: Theta of a weight that is 0
+  RisingPenalty rising;
   bool free_constant;
   index_t constant;
   double shown = -1;  // for a look at the weights: the penalty that decides which of them are 0, if not alpha
@@ -41,8 +42,8 @@ struct ReweightedL1RdaRule {
   template <class Source>
   ReweightedL1RdaRule(const Source& s, bool)
       : gradient_sum(s.array("gradient_sum", "weight")), n_steps(s.array("n_steps", "")),
-        paid(reinterpret_cast<Paid*>(s.pair("penalty_sum", "last_step"))), batch(s), alpha(s.number("alpha")),
-        eta0(s.number("eta0")), rho(s.number("rho")), smoothing(s.number("smoothing")), most(1 / smoothing),
+        paid(reinterpret_cast<Paid*>(s.pair("penalty_sum", "last_step"))), batch(s),
+        rising(s.number("alpha"), s.number("eta0"), s.number("rho"), s.number("smoothing")),
         free_constant(s.flag("free_constant")), constant(s.n_weights - 1) {}
 
   template <class Row, class Keep>
@@ -51,31 +52,76 @@ struct ReweightedL1RdaRule {
       prefetch_line(paid + j);
       prefetch_line(gradient_sum + j);
     }, nothing);
-    const double scale = scale_at(*n_steps);
-    return x.sum([&](index_t j, double xj) { return xj != 0 && keep(j) ? caught_up(j, scale) * xj : 0; },
-                 [&](index_t j, double xj) { return caught_up(j, scale) * xj; });
+    const double t = *n_steps, scale = scale_at(t);
+    if constexpr (Batch::waits)
+      return x.sum([&](index_t j, double xj) { return xj != 0 && keep(j) ? caught_up(j, scale) * xj : 0; },
+                   [&](index_t j, double xj) { return caught_up(j, scale) * xj; });
+    index_t owing[RisingPenalty::few];
+    int n = 0;
+    const auto bring_up = [&] {
+      rising.bring_up(gradient_sum, paid, owing, n, t);
+      n = 0;
+    };
+    const auto look = [&](index_t j, double xj) {
+      owing[n] = j;
+      n += (xj != 0) & !is_zero(j, gradient_sum[j]) & (paid[j].step < t);
+      if (n == RisingPenalty::few) bring_up();
+    };
+    x.each(look, [&](index_t j, double xj) {
+      if (!free_constant) look(j, xj);
+    });
+    bring_up();
+    const double least = rising.cut(0, t);  // one that is 0 may still owe, and is cut by less
+    const auto shrunk = [&](index_t j, double xj) {
+      return soft_threshold(gradient_sum[j], rising.alpha * paid[j].penalty + least) * xj;
+    };
+    return -scale * x.sum(shrunk, [&](index_t j, double xj) { return free_constant ? gradient_sum[j] * xj : shrunk(j, xj); });
   }
-  /// Called before the step is counted: the weight moves on by one step, with its gradient; in a mini-batch, once that is over.
+  /// Called before the step is counted: the weight moves on by one step, with its gradient; in a mini-batch, once that is over. A weight
+  /// that is 0 and stays so owes that step, too.
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep) {
     const double t = *n_steps, scale = scale_at(t);
-    x.each([&](index_t j, double xj) {
-      if (xj == 0) return;
-      if (Batch::waits) {
+    if constexpr (Batch::waits) {
+      x.each([&](index_t j, double xj) {
+        if (xj == 0) return;
         caught_up(j, scale);
         batch.add(j, slope * xj);
-        return;
-      }
-      if (!is_free(j)) {
+      });
+      return;
+    }
+    struct Change {
+      index_t j;
+      double to;
+    };
+    Change changes[RisingPenalty::few];
+    int n = 0;
+    const auto apply = [&] {
+      for (int i = 0; i < n; ++i) {
+        const index_t j = changes[i].j;
         const Course c = course(j, t);
         paid[j] = {c.penalty + theta(value(j, c, scale), t), t + 1};
+        gradient_sum[j] = changes[i].to;
       }
-      gradient_sum[j] += slope * xj;
+      n = 0;
+    };
+    const auto change = [&](index_t j, double xj) {
+      const double from = gradient_sum[j], to = from + slope * xj;
+      const bool stays = is_zero(j, from) & is_zero(j, to);
+      gradient_sum[j] = choose(stays, to, from);
+      changes[n] = {j, to};
+      n += !stays & (xj != 0);
+      if (n == RisingPenalty::few) apply();
+    };
+    x.each(change, [&](index_t j, double xj) {
+      if (free_constant) gradient_sum[j] += slope * xj;
+      else change(j, xj);
     });
+    apply();
   }
   template <class Row>
   double reach(const Row& x) const {
-    return eta0 / std::sqrt(*n_steps + 1) * x.square();
+    return rising.eta0 / std::sqrt(*n_steps + 1) * x.square();
   }
   double weight(index_t j) const {
     const Course now = course(j, *n_steps);
@@ -88,7 +134,7 @@ struct ReweightedL1RdaRule {
   double order(index_t j) const { return order_of(course(j, *n_steps)); }
   void cut_at(double order) { shown = order; }
   double penalty_at(double order) const { return order; }
-  void set_penalty(double p) { alpha = p; }
+  void set_penalty(double p) { rising.alpha = p; }
 
   double batch_size() const { return batch.batch_size; }
   bool row_completes_batch() { return batch.row_completes_batch(); }
@@ -110,15 +156,15 @@ struct ReweightedL1RdaRule {
 
  private:
   bool is_free(index_t j) const { return j == constant && free_constant; }
-  double theta(double w, double step) const { return step == 0 ? 1 : w == 0 ? most : 1 / (std::fabs(w) + smoothing); }
+  /// Of a weight that is not free, with this gradient sum: one that was 0 once is 0, since its cut only rises.
+  bool is_zero(index_t j, double gradient) const { return std::fabs(gradient) <= rising.cut(paid[j].penalty, paid[j].step); }
+  double theta(double w, double step) const { return step == 0 ? 1 : 1 / (std::fabs(w) + rising.smoothing); }
   static double order_of(const Course& c) { return c.step == 0 ? 0 : std::fabs(c.gradient) / c.penalty; }
-  double scale_at(double step) const { return step == 0 ? 0 : eta0 / std::sqrt(step); }
+  double scale_at(double step) const { return step == 0 ? 0 : rising.eta0 / std::sqrt(step); }
   double value(index_t j, const Course& c, double scale) const {
-    const double least = is_free(j) ? 0 : cut(c.penalty, c.step);
+    const double least = is_free(j) ? 0 : rising.cut(c.penalty, c.step);
     return std::fabs(c.gradient) <= least ? 0 : -scale * soft_threshold(c.gradient, least);
   }
-  /// Of a weight that is not free.
-  double cut(double penalty, double step) const { return alpha * penalty + (rho == 0 ? 0 : rho * std::sqrt(step) / eta0); }
   /// Weight j after `t` steps without a gradient since its last one.
   THRESHER_INLINE Course course(index_t j, double t) const {
     Course c{gradient_sum[j], paid[j].penalty, paid[j].step};
@@ -126,56 +172,13 @@ struct ReweightedL1RdaRule {
     const double held = batch[j];  // of a mini-batch that is over
     if (is_free(j)) return {c.gradient + held, 0, t};
     if (held != 0 || c.step == 0) c = {c.gradient + held, c.penalty + theta(value(j, c, scale_at(c.step)), c.step), c.step + 1};
-    return std::fabs(c.gradient) <= cut(c.penalty, c.step) ? rested(c, t) : moved(c, t);
+    const double size = std::fabs(c.gradient);
+    if (size <= rising.cut(c.penalty, c.step)) return rested(c, t);
+    const Paid to = c.step == t ? Paid{c.penalty, t} : rising.after(t, size, {c.penalty, c.step});
+    return {c.gradient, to.penalty, t};
   }
   /// The cut only rises: a weight that is 0 stays 0.
-  Course rested(const Course& c, double t) const { return {c.gradient, c.penalty + (t - c.step) * most, t}; }
-  /// A weight that is not 0, until it is: Theta as a polynomial of the step, summed. With
-  /// W = w + rho = eta0 (|G| - alpha Q) / sqrt(t) and k = eta0 alpha / sqrt(t),
-  ///
-  ///     Theta' = -Theta^2 W',      W' = -k Q' - W / (2t),      Q' = Theta - Theta' / 2 + Theta'' / 12,
-  ///
-  /// the last of which makes a difference of a slope; and so on, by derivatives of sqrt(t) W. What is left out is less than 2e-10
-  /// of the sum: of a square within 1/1024 of t and 1/2000 of w + smoothing, of a fourth power within 1/40 and 1/160.
-  Course moved(Course c, double t) const {
-    const double size = std::fabs(c.gradient);
-    while (c.step < t) {
-      const double root = 1 / std::sqrt(c.step), scale = eta0 * root, rest = size - cut(c.penalty, c.step);
-      if (rest <= 0) return rested(c, t);
-      const double w = scale * rest, th = 1 / (w + smoothing), u = root * root, k = scale * alpha, W = w + rho,
-                   e = 0.5 * k * th * th;
-      const double W1 = -(k * th + 0.5 * u * W) * (1 - e), p = th * W1, bend = k * p * th - u * (W1 - 0.25 * u * W);
-      const double left = t - c.step;
-      double n = 1;
-      if (256 * e < 1) {
-        if (1024 * left < c.step && -2000 * p * left < 1 && -W1 * left < 0.95 * w) {
-          const double square = (p * p - 0.5 * th * bend) * (2 * left - 1) * (1. / 3);
-          return {c.gradient, c.penalty + left * th + 0.5 * left * (left - 1) * th * (square - p), t};
-        }
-        n = std::min(left, c.step / 40);
-        if (-160 * p * n > 1) n = 1 / (-160 * p);
-        if (-W1 * n > 0.95 * w) n = 0.95 * w / -W1;
-      }
-      n = n < 2 ? 1 : static_cast<double>(static_cast<index_t>(n));
-      c.penalty += n == 1 ? th : strides(n, th, u, k, W, e);
-      c.step += n;
-    }
-    return c;
-  }
-  double strides(double n, double th, double u, double k, double W, double e) const {
-    const double inverse = 1 - e + e * e - e * e * e, W1 = -(k * th + 0.5 * u * W) * inverse, p = th * W1;
-    const double given2 = k * p * th - u * (W1 - 0.25 * u * W);  // W'', but for Theta'' / 2
-    const double th2 = th * (2 * p * p - th * given2) * inverse, W2 = given2 + 0.5 * k * th2, q = th * W2;
-    const double th1 = -th * (p - k * th * th2 * (1. / 12));
-    const double W3 = -k * th2 - u * (1.5 * W2 - u * (0.75 * W1 - 0.375 * u * W)), r = th * W3;
-    const double th3 = th * (6 * p * (q - p * p) - r);
-    const double W4 = -k * th3 - u * (2 * W3 - u * (1.5 * W2 - u * (1.5 * W1 - 0.9375 * u * W)));
-    const double th4 = th * (12 * p * p * (2 * p * p - 3 * q) + 6 * q * q + 8 * p * r - th * W4);
-    const double pairs = 0.5 * n * (n - 1),
-                 squares = pairs * (2 * n - 1) * (1. / 3);  // sums of s and s^2 over the steps, s^3 and s^4
-    const double fourths = squares * (6 * pairs - 1) * (1. / 5);
-    return n * th + th1 * pairs + 0.5 * th2 * squares + th3 * (1. / 6) * (pairs * pairs) + th4 * (1. / 24) * fourths;
-  }
+  Course rested(const Course& c, double t) const { return {c.gradient, c.penalty + (t - c.step) * rising.most, t}; }
   void keep(index_t j, const Course& c) {
     if (Batch::waits) {
       gradient_sum[j] = c.gradient;
@@ -185,7 +188,7 @@ struct ReweightedL1RdaRule {
   }
   double caught_up(index_t j, double scale) {
     // One that is 0 stays so until it has a gradient, and is brought up to date then.
-    if (!Batch::waits && !is_free(j) && std::fabs(gradient_sum[j]) <= cut(paid[j].penalty, paid[j].step)) return 0;
+    if (!Batch::waits && !is_free(j) && std::fabs(gradient_sum[j]) <= rising.cut(paid[j].penalty, paid[j].step)) return 0;
     const Course c = course(j, *n_steps);
     if (Batch::waits || !is_free(j)) keep(j, c);
     return value(j, c, scale);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 
+#include "../lanes.hpp"
 #include "../loss.hpp"
 #include "../strides.hpp"
 #include "../watch.hpp"
@@ -36,6 +37,8 @@ struct ReweightedL2Rda : Plain {
   double alpha, smoothing, threshold;
   index_t constant;
   const Loss& criterion;
+  static constexpr int few = 64;  // weights that are worked on together
+  bool wide = is_wide();
   static constexpr double kRough = 3e-8;  // jumps are for ways less rough than this: about ten times their error
 
   template <class Source>
@@ -59,7 +62,10 @@ struct ReweightedL2Rda : Plain {
       prefetch_line(courses + j);
       prefetch_line(gradient_sum + j);
     }, nothing);
-    return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : caught_up(j) * xj; });
+    if constexpr (Batch::waits) return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : caught_up(j) * xj; });
+    if (*n_steps == 0) return 0 * x.square();
+    each_few(x, [&](const Value* some, int n) { wide ? bring_up_wide(some, n) : bring_up<double>(some, n); });
+    return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : -gradient_sum[j] / courses[j].denominator * xj; });
   }
   double weight(index_t j) const {
     const double w = value(gradient(j), course(j));
@@ -72,16 +78,14 @@ struct ReweightedL2Rda : Plain {
     const double slope = criterion.step(margin, y, weight, [&] {
       return x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : xj * xj / next(j).denominator; });
     }) / batch.batch_size;
-    if (slope != 0)
-      x.each([&](index_t j, double xj) {  // every j was caught up by margin
-        if (xj == 0) return;
-        if (Batch::waits) {
-          batch.add(j, slope * xj);
-          return;
-        }
-        keep(j, next(j));
-        gradient_sum[j] += slope * xj;
-      });
+    if constexpr (Batch::waits) {
+      if (slope != 0)
+        x.each([&](index_t j, double xj) {  // every j was caught up by margin
+          if (xj != 0) batch.add(j, slope * xj);
+        });
+    } else if (slope != 0) {
+      each_few(x, [&](const Value* some, int n) { wide ? step_wide(some, n, slope) : step_all<double>(some, n, slope); });
+    }
     if (batch.row_completes_batch()) step();
     return slope != 0;
   }
@@ -105,6 +109,22 @@ struct ReweightedL2Rda : Plain {
     ++*n_steps;
     batch.next_batch();
   }
+  struct Value {
+    index_t j;
+    double x;
+  };
+  /// act(values, n) for a row's non-zeros, n at most `few` at a time.
+  template <class Row, class Act>
+  static void each_few(const Row& x, Act act) {
+    Value values[few];
+    int n = 0;
+    x.each([&](index_t j, double xj) {
+      values[n] = {j, xj};
+      n += xj != 0;
+      if (n == few) act(values, n), n = 0;
+    });
+    act(values, n);
+  }
   static double value(double gradient, const Course& c) { return c.step == 0 ? 0 : -gradient / c.denominator; }
   Course stepped(double gradient, const Course& c) const {
     const double w = value(gradient, c), theta = c.step == 0 ? 1 : 1 / (w * w + smoothing);
@@ -120,19 +140,67 @@ struct ReweightedL2Rda : Plain {
     Course c = courses[j];
     if ((c.step == 0 || batch[j] != 0) && c.step < t) c = stepped(gradient_sum[j], c);
     if (g == 0) return {c.denominator + (t - c.step) * (alpha + 1 / smoothing), t};
-    if (near(g, c, t - c.step)) return c;
-    return far(g, c, t);
+    bool is_near;
+    near(g, t - c.step, c.denominator, is_near);
+    return is_near ? Course{c.denominator, t} : far(g, c, t);
   }
   /// All n steps at once, if what the cubic leaves out is about 1e-10 of R: by x = n phi / R, the part of itself by which R grows,
   /// and its slope R phi' / phi, that is about x^4 / 2 times the slope. phi is 1 / smoothing, but for poles at least R away.
-  THRESHER_INLINE bool near(double g, Course& c, double n) const {
-    const double r = c.denominator, per_r = 1 / r, q = g * per_r, square = q * q, theta = 1 / (smoothing + square);
-    const double rise = alpha + theta, x = n * rise * per_r, turn = 2 * square * theta * theta;  // turn is R phi'
-    if (!(x * x * x * n * per_r * turn < 2e-10)) return false;
-    const double first = turn * per_r, second = first * per_r * (4 * square * theta - 3), pairs = 0.5 * n * (n - 1);
-    c.denominator += n * rise + rise * pairs * (first + (n - 2) / 3 * first * first + (2 * n - 1) / 6 * rise * second);
-    c.step += n;
-    return true;
+  template <class V>
+  THRESHER_INLINE void near(const V& g, const V& n, V& r, typename LaneOf<V>::Mask& is_near) const {
+    const V per_r = 1.0 / r, q = g * per_r, square = q * q, theta = 1.0 / (smoothing + square);
+    const V rise = alpha + theta, x = n * rise * per_r, turn = 2.0 * square * theta * theta;  // turn is R phi'
+    const V first = turn * per_r, second = first * per_r * (4.0 * square * theta - 3.0), pairs = 0.5 * n * (n - 1.0);
+    const V to = r + n * rise +
+                 rise * pairs * (first + (n - 2.0) * (1. / 3) * first * first + (2.0 * n - 1.0) * (1. / 6) * rise * second);
+    is_near = x * x * x * n * per_r * turn < 2e-10;
+    r = is_near ? to : r;
+  }
+  THRESHER_AVX2 void bring_up_wide(const Value* some, int n) { bring_up<Widest>(some, n); }
+  template <class V>
+  THRESHER_INLINE void bring_up(const Value* some, int n) {
+    constexpr int N = LaneOf<V>::width;
+    const double t = *n_steps;
+    for (int i = 0; i < n; i += N) {
+      double gs[N], owed[N], rs[N];
+      for (int l = 0; l < N; ++l) {
+        const index_t j = some[std::min(i + l, n - 1)].j;
+        gs[l] = gradient_sum[j], owed[l] = t - courses[j].step, rs[l] = courses[j].denominator;
+      }
+      V g, left, r;
+      std::memcpy(&g, gs, sizeof g), std::memcpy(&left, owed, sizeof left), std::memcpy(&r, rs, sizeof r);
+      typename LaneOf<V>::Mask is_near;
+      near(g, left, r, is_near);
+      std::memcpy(rs, &r, sizeof r);
+      for (int l = 0; l < N && i + l < n; ++l) {
+        const index_t j = some[i + l].j;
+        courses[j] = THRESHER_LIKELY(entry(is_near, l)) ? Course{rs[l], t} : course(j);
+      }
+    }
+  }
+  THRESHER_AVX2 void step_wide(const Value* some, int n, double slope) { step_all<Widest>(some, n, slope); }
+  /// One step with a gradient for weights that are up to date.
+  template <class V>
+  THRESHER_INLINE void step_all(const Value* some, int n, double slope) {
+    constexpr int N = LaneOf<V>::width;
+    const double t = *n_steps;
+    for (int i = 0; i < n; i += N) {
+      double gs[N], rs[N];
+      for (int l = 0; l < N; ++l) {
+        const index_t j = some[std::min(i + l, n - 1)].j;
+        gs[l] = gradient_sum[j], rs[l] = courses[j].denominator;
+      }
+      V g, r;
+      std::memcpy(&g, gs, sizeof g), std::memcpy(&r, rs, sizeof r);
+      const V w = g / r;
+      r = r + alpha + (t == 0 ? V() + 1.0 : 1.0 / (w * w + smoothing));
+      std::memcpy(rs, &r, sizeof r);
+      for (int l = 0; l < N && i + l < n; ++l) {
+        const Value& at = some[i + l];
+        courses[at.j] = {rs[l], t + 1};
+        gradient_sum[at.j] = gs[l] + slope * at.x;
+      }
+    }
   }
   Course far(double g, Course c, double t) const {
     const double from = c.step;

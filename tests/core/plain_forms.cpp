@@ -9,6 +9,7 @@
 #include "../../core/hash.hpp"
 #include "../../core/learners/arow.hpp"
 #include "../../core/number.hpp"
+#include "../../core/rising_penalty.hpp"
 #include "../../core/shrink.hpp"
 
 namespace {
@@ -114,5 +115,27 @@ int main() {
     for (const auto* some : {&scores, &beliefs})
       for (const auto& of_class : *some)
         for (const double value : of_class) show(value);
+  }
+
+  for (int i = 0; i < 100; ++i) {  // weights by lanes as one by one
+    const thresher::RisingPenalty rising(std::pow(10, -6 + 4 * uniform()), 0.5, i % 4 == 0 ? 0.01 : 0,
+                                         std::pow(10, -2 + 2 * uniform()));
+    constexpr int n = 37;
+    const double t = std::floor(std::pow(10, 3 + 2 * uniform()));
+    std::vector<double> g(n);
+    std::vector<thresher::RisingPenalty::Paid> paid(n);
+    std::vector<thresher::index_t> which(n);
+    for (int j = 0; j < n; ++j) {
+      paid[j] = {100 * uniform(), std::floor((t - 1) * (j % 3 == 0 ? 1 - uniform() / 2000 : uniform())) + 1};
+      g[j] = (j % 2 == 0 ? 1 : -1) * (rising.cut(paid[j].penalty, paid[j].step) + uniform() * std::sqrt(t) / 10 + 1e-9);
+      which[j] = j;
+    }
+    const auto before = paid;
+    rising.bring_up(g.data(), paid.data(), which.data(), n, t);
+    for (int j = 0; j < n; ++j) {
+      const auto alone = rising.after(t, std::fabs(g[j]), before[j]);
+      show(paid[j].penalty);
+      if (paid[j].penalty != alone.penalty || paid[j].step != t) return 1;
+    }
   }
 }

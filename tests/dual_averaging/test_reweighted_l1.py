@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -88,8 +90,27 @@ def test_a_feature_that_comes_back_after_100_000_rows():
         Q += 1 / (w + 0.1)
     assert w == 0
     model.partial_fit(sparse.csr_array([[1.0, 0.0]]), [1])
+    onepass.learner(model, 2).settle(model.state_)
     assert_allclose(model.state_.view(0)["penalty_sum"][0], Q + 10, rtol=1e-9)
     assert model.state_.view(0)["last_step"][0] == n + 2
+    assert model.state_.view(0)["gradient_sum"][0] == -2
+
+
+def test_a_zero_that_its_gradient_leaves_zero_owes_the_step():
+    """The sum of its penalties only rises, so it need not be known until a gradient is large enough for the old one."""
+    model = ReweightedL1RDAClassifier(1e-2, eta0=1.0, smoothing=0.1, fit_intercept=False, loss="hinge")
+    rows = sparse.csr_array([[1.0, 0.0], *[[0.0, 1.0]] * 1000, [1.0, 0.0], [1.0, 0.0], [500.0, 0.0]])
+    y = np.ones(rows.shape[0], int)
+    model.partial_fit(rows[:1001], y[:1001], classes=[-1, 1])
+    whole = copy.deepcopy(model)
+    model.partial_fit(rows[1001:1003], y[1001:1003])
+    late = model.state_.view(0)["last_step"][0]
+    model.partial_fit(rows[1003:], y[1003:])
+    assert late < 1003 < model.state_.view(0)["last_step"][0] == 1004
+    onepass.learner(whole, 2).settle(whole.state_)
+    whole.partial_fit(rows[1001:], y[1001:])
+    assert_allclose(model.coef_, whole.coef_, rtol=1e-12)
+    assert model.coef_[0, 0] > 0
 
 
 def test_zero_costs_nothing_and_stays_zero():
