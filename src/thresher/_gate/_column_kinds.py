@@ -1,4 +1,4 @@
-"""A look at the first values of each column: what they are, how they are written, and what is ambiguous."""
+"""Inspects the first values of each column: their kind, their notation, and what is ambiguous."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _example_of(values: NDArray[Any]) -> str:
 
 
 class _TextLook:
-    """A column of text: what its values may be, before other columns are asked where that is not certain."""
+    """A column of text: the kinds that its values may have, before other columns settle what is ambiguous."""
 
     def __init__(self, name: str, values: Text, options: ReadingOptions, is_target: bool) -> None:
         self.name, self.options, self.is_target = name, options, is_target
@@ -215,7 +215,7 @@ class _TextLook:
         return _only(date.order or None for date in self.dates)
 
     def found(self, decimal: str | None, order: str | None) -> ColumnFound:
-        """The reading of the column, given what other columns say of decimal marks and the order of dates."""
+        """The reading of the column, given the decimal mark and the order of dates in other columns."""
         if self.at_first_sight is not None:
             return self.at_first_sight
         if not self.present:  # all values are missing
@@ -355,7 +355,7 @@ class _TextLook:
 
 
 def number_identifies(name: str, values: NDArray[Any]) -> str | None:
-    """Return the reason why a column of numbers only identifies rows, or None if it may tell more."""
+    """Return the reason why a column of numbers only identifies rows, or None if it may be informative."""
     if len(values) < _FEW_TO_TELL:
         return None
     steps = np.diff(values)
