@@ -119,7 +119,7 @@ class StreamingPipeline(SetsOutput, Estimator):
         for name, step in self.steps[:-1]:
             if not hasattr(step, "transform"):
                 raise ValueError(
-                    f"StreamingPipeline: step {name!r} must have transform, because only the last step may be a learner."
+                    f"StreamingPipeline: step {name!r} must have transform, because only the last one may be a learner."
                 )
         if not hasattr(self.steps[-1][1], "predict"):
             raise ValueError(f"StreamingPipeline: the last step, {self.steps[-1][0]!r}, must have predict.")
