@@ -162,7 +162,7 @@ def _interval_table(scores: Scores, sparse_sets: list[str]) -> Table:
             "below itself tuned",
         ],
         notes=[
-            "Sets: sparse + dense. Differences are paired: both learners have the same splits of the same sets, those "
+            "Differences are paired: both learners have the same splits of the same sets, those "
             "that the learner suits. ± is half of a 95 % interval of the mean over sets, by Student's t."
         ],
     )
@@ -172,7 +172,7 @@ def _interval_table(scores: Scores, sparse_sets: list[str]) -> Table:
         ahead = [[mine[name].value - scores[first][name].value for name in which] for which in kinds]
         beside = ["", ""] if learner == first else [_with_interval(each) for each in ahead]
         tuned = _with_interval(list(_distances(scores, learner, "tuned").values()))
-        table.rows.append([learner, " + ".join(str(len(which)) for which in kinds), *means, *beside, tuned])
+        table.rows.append([learner, str(len(mine)), *means, *beside, tuned])
     return table
 
 

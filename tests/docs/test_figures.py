@@ -91,8 +91,8 @@ def test_defaults_go_from_the_benchmark_to_the_page_of_methods(quotes, tmp_path,
     report.write_section("newcomer", 1.0)
     page = quotes.written(text_of(ROOT / "docs" / "which-method.md"), lambda source: True)
     # dense differences -5.5 and -4.5: 12.706 * 0.5 = 6.4; distances 0.24, 0.5 and 0 to tuned: 4.303 * 0.1444 = 0.6
-    assert f"| {newcomer.SGD} | 1 + 2 | 90.0 | 81.0 | -1.3 | -5.0 ± 6.4 |  |\n" in page
-    assert "| arow | 1 + 2 | 91.3 | 86.0 |  |  | +0.2 ± 0.6 |\n\n<!-- end of quote -->" in page
+    assert f"| {newcomer.SGD} | 3 | 90.0 | 81.0 | -1.3 | -5.0 ± 6.4 |  |\n" in page
+    assert "| arow | 3 | 91.3 | 86.0 |  |  | +0.2 ± 0.6 |\n\n<!-- end of quote -->" in page
     assert quotes.NOT_YET not in page
 
 
