@@ -1,8 +1,8 @@
 """``python -m benchmarks.device [--quick] [--update]``: what a GPU gains over the CPU. Needs PyTorch and CUDA.
 
-Time on the GPU is wall-clock time of a whole ``fit`` on rows that lie there, after a first fit that is not counted,
-best of three. That on the CPU is CPU time of one fit by NumPy on the same rows, all threads added up: what one core
-would need.
+Every fit gets rows and landmarks of its own. Time on the GPU is wall-clock time of a whole ``fit`` on rows that lie
+there, after a first fit that is not counted: the median of five, the least and the most. That on the CPU is CPU time of
+one fit by NumPy on the first of these rows, all threads added up: what one core would need.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 from sklearn import config_context
+from sklearn.datasets import load_digits
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.metrics import accuracy_score, adjusted_rand_score
@@ -38,7 +40,8 @@ from ._report import Table
 PAGE = Path(__file__).with_name("device.md")
 N_FEATURES, N_LANDMARKS, FEW_LANDMARKS = 100, 1_000, 100
 N_HEAPS, N_TEST, N_LABELS = 20, 10_000, 100
-REPEATS = 3
+DRAWS = 5
+N_DIGITS = 1_200  # training rows of the 1,797 real ones
 Array = np.ndarray[Any, Any]
 
 
@@ -46,7 +49,7 @@ class Work(NamedTuple):
     """Something to fit, and how good it is on other rows; ``sizes`` with NumPy up to ``most`` rows."""
 
     name: str
-    make: Callable[[], Any]
+    make: Callable[[int], Any]  # from a seed
     targets: Callable[[Array], Any]
     quality: Callable[[Array, Array], float]
     sizes: tuple[int, ...]
@@ -69,17 +72,17 @@ def _works(quick: bool) -> list[Work]:
     sizes = (2_000,) if quick else (10_000, 100_000, 1_000_000)
     exact = (1_000,) if quick else (5_000, 10_000, 40_000)
     landmarks = FEW_LANDMARKS if quick else N_LANDMARKS
-    options = {"gamma": 0.5 / N_FEATURES, "n_components": landmarks, "random_state": 0}
+    options: dict[str, Any] = {"gamma": 0.5 / N_FEATURES, "n_components": landmarks}
     unread: dict[str, Any] = {"probability": "none"}
 
     def accuracy(heap: Array, found: Array) -> float:
         return float(accuracy_score(heap % 2, found))
 
-    def head() -> Any:
-        return make_pipeline(FixedSizeNystroem(**options), LeastSquaresClassifier(**unread))
+    def head(seed: int) -> Any:
+        return make_pipeline(FixedSizeNystroem(**options, random_state=seed), LeastSquaresClassifier(**unread))
 
-    def logistic_head() -> Any:
-        return make_pipeline(FixedSizeNystroem(**options), LogisticClassifier(**unread))
+    def logistic_head(seed: int) -> Any:
+        return make_pipeline(FixedSizeNystroem(**options, random_state=seed), LogisticClassifier(**unread))
 
     def rand(heap: Array, found: Array) -> float:
         return float(adjusted_rand_score(heap, found))
@@ -89,7 +92,9 @@ def _works(quick: bool) -> list[Work]:
         Work("Nystroem map and logistic head", logistic_head, lambda heap: heap % 2, accuracy, sizes, 100_000),
         Work(
             "kernel spectral clustering, landmarks",
-            lambda: KernelSpectralClustering(N_HEAPS, decoding="angle", kernel="rbf", **options),
+            lambda seed: KernelSpectralClustering(
+                N_HEAPS, decoding="angle", kernel="rbf", random_state=seed, **options
+            ),
             lambda heap: None,
             rand,
             sizes,
@@ -97,7 +102,7 @@ def _works(quick: bool) -> list[Work]:
         ),
         Work(
             f"K-means, {N_HEAPS} clusters",
-            lambda: SparseKMeans(N_HEAPS, random_state=0),
+            lambda seed: SparseKMeans(N_HEAPS, random_state=seed),
             lambda heap: None,
             rand,
             sizes,
@@ -105,7 +110,7 @@ def _works(quick: bool) -> list[Work]:
         ),
         Work(
             f"SemiKSC, landmarks, {N_LABELS} labels",
-            lambda: SemiKSC(kernel="rbf", **options, **unread),
+            lambda seed: SemiKSC(kernel="rbf", random_state=seed, **options, **unread),
             _few_labels,
             accuracy,
             sizes,
@@ -113,7 +118,7 @@ def _works(quick: bool) -> list[Work]:
         ),
         Work(
             f"LapSVC, landmarks, {N_LABELS} labels",
-            lambda: LapSVC(kernel="rbf", solver="primal", **options, **unread),
+            lambda seed: LapSVC(kernel="rbf", solver="primal", random_state=seed, **options, **unread),
             _few_labels,
             accuracy,
             sizes[:2],
@@ -121,7 +126,7 @@ def _works(quick: bool) -> list[Work]:
         ),
         Work(
             "LS-SND",
-            lambda: LSSNDClassifier(gamma=0.5 / N_FEATURES, cache_size=20_000, reject=False, **unread),
+            lambda seed: LSSNDClassifier(gamma=0.5 / N_FEATURES, cache_size=20_000, reject=False, **unread),
             lambda heap: heap % 2,
             accuracy,
             exact[:2],
@@ -129,7 +134,7 @@ def _works(quick: bool) -> list[Work]:
         ),
         Work(
             "exact LSSVC",
-            lambda: LSSVC(C=1.0, gamma=0.5 / N_FEATURES, cache_size=20_000, **unread),
+            lambda seed: LSSVC(C=1.0, gamma=0.5 / N_FEATURES, cache_size=20_000, **unread),
             lambda heap: heap % 2,
             accuracy,
             exact,
@@ -137,7 +142,7 @@ def _works(quick: bool) -> list[Work]:
         ),
         Work(
             f"GMKL, {N_FEATURES} kernels",
-            lambda: GMKLClassifier([RBF(0.5, features=j) for j in range(N_FEATURES)], cache_size=25_000, **unread),
+            lambda seed: GMKLClassifier([RBF(0.5, features=j) for j in range(N_FEATURES)], cache_size=25_000, **unread),
             lambda heap: heap % 2,
             accuracy,
             (300,) if quick else (2_000, 5_000),
@@ -183,22 +188,39 @@ class Device:
             self._torch.cuda.synchronize()
 
 
+def _spread(values: Sequence[float], digits: int) -> str:
+    """The median, from the least to the most."""
+    return f"{np.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def _mean(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}"
+
+
 def _row(work: Work, n_rows: int, device: Device) -> list[str]:
-    X, heap = heaps(n_rows, 1)
-    X_test, heap_test = heaps(N_TEST, 2)
-    targets = [y] if (y := work.targets(heap)) is not None else []
-    there = device.put(X)
+    X_test, heap_test = heaps(N_TEST, 1 + DRAWS)
+    there = device.put(X_test)
+    seconds, qualities = [], []
     device.peak()
-    times = [device.seconds(lambda: work.make().fit(there, *targets)) for _ in range(1 + REPEATS)]
-    best, model = min(seconds for seconds, _ in times[1:]), times[-1][1]
-    found = model.predict(device.put(X_test)).cpu().numpy()
-    cells = [f"{best:.3f}", "", "", f"{work.quality(heap_test, found):.4f}", "", f"{device.peak():.1f}"]
+    for seed in range(1, 1 + DRAWS):
+        X, heap = heaps(n_rows, seed)
+        targets = [y] if (y := work.targets(heap)) is not None else []
+        rows = device.put(X)
+        if seed == 1:
+            work.make(seed).fit(rows, *targets)
+        spent, model = device.seconds(partial(work.make(seed).fit, rows, *targets))
+        seconds.append(spent)
+        qualities.append(work.quality(heap_test, model.predict(there).cpu().numpy()))
+        del rows, model
+    cells = [_spread(seconds, 3), "", "", _mean(qualities), f"{qualities[0]:.4f}", "", f"{device.peak():.1f}"]
     if n_rows <= work.most:
+        X, heap = heaps(n_rows, 1)
+        targets = [y] if (y := work.targets(heap)) is not None else []
         begin = time.process_time()
-        model = work.make().fit(X, *targets)
+        model = work.make(1).fit(X, *targets)
         cpu = time.process_time() - begin
-        cells[1:3] = [f"{cpu:.2f}", f"{cpu / best:.0f}"]
-        cells[4] = f"{work.quality(heap_test, model.predict(X_test)):.4f}"
+        cells[1:3] = [f"{cpu:.2f}", f"{cpu / np.median(seconds):.0f}"]
+        cells[5] = f"{work.quality(heap_test, model.predict(X_test)):.4f}"
     return [work.name, f"{n_rows:,}", *cells]
 
 
@@ -207,10 +229,11 @@ def run(quick: bool, device: Device, only: str = "") -> Iterator[Table]:
     landmarks = FEW_LANDMARKS if quick else N_LANDMARKS
     table = Table(
         f"Fitting on a GPU ({device.called}), {N_FEATURES} columns, {landmarks:,} landmarks, float64",
-        ["what", "rows", "seconds, GPU", "CPU seconds, NumPy", "CPU / GPU", "quality, GPU", "quality, NumPy",
-         "GB on the GPU"],
-        notes=["Best of three fits of rows that lie on the GPU, wall-clock; CPU time of one fit by NumPy, all threads "
-               "added up. Quality: accuracy on other rows, of clusters the adjusted Rand index."],
+        ["what", "rows", "seconds, GPU", "CPU seconds, NumPy", "CPU / GPU", "quality, GPU", "first draw, GPU",
+         "first draw, NumPy", "GB on the GPU"],
+        notes=[f"Seconds: wall-clock time of a fit to rows on the GPU, median (least to most) of {DRAWS} draws of rows "
+               "and landmarks; CPU time of one fit by NumPy to the first draw, all threads added up. Quality: accuracy "
+               "on other rows, of clusters the adjusted Rand index, mean ± standard deviation over the draws."],
     )  # fmt: skip
     console = Console(width=160)
     with warnings.catch_warnings():
@@ -223,38 +246,62 @@ def run(quick: bool, device: Device, only: str = "") -> Iterator[Table]:
 
 
 def peers(quick: bool, device: Device) -> Iterator[Table]:
-    """Ours beside scikit-learn's estimators that take tensors (``array_api_dispatch``), on the same GPU."""
+    """Ours beside scikit-learn's estimators that take tensors (``array_api_dispatch``), on the same GPU and rows."""
     n_components = FEW_LANDMARKS if quick else N_LANDMARKS
     table = Table(
         f"Beside scikit-learn on the same GPU ({device.called}), {n_components:,} landmarks",
         ["what", "rows", "seconds, scikit-learn", "seconds, thresher", "scikit-learn / thresher",
          "accuracy, scikit-learn", "accuracy, thresher"],
-        notes=["Best of three fits, wall-clock. scikit-learn: Nystroem, then RidgeClassifierCV or LogisticRegression "
-               "at its defaults, with array_api_dispatch=True."],
+        notes=[f"Wall-clock time of a fit, median (least to most) of {DRAWS} draws of rows and landmarks, and accuracy "
+               "on other rows, mean ± standard deviation over the draws. Both have their defaults, with the same "
+               "number of landmarks and gamma = 0.5 / columns. scikit-learn: Nystroem, then RidgeClassifierCV or "
+               "LogisticRegression, with array_api_dispatch=True. Digits: the handwritten digits that come with "
+               "scikit-learn, even or odd."],
     )  # fmt: skip
-    options: dict[str, Any] = {"gamma": 0.5 / N_FEATURES, "n_components": n_components, "random_state": 0}
     unread: dict[str, Any] = {"probability": "none"}
     pairs = {
         "Nystroem map and ridge or least-squares head": (RidgeClassifierCV, LeastSquaresClassifier),
         "Nystroem map and logistic head": (LogisticRegression, LogisticClassifier),
     }
+    sets: list[tuple[str, int, Callable[[int, int], tuple[Array, ...]]]]
+    sets = [("", n, _generated) for n in ((2_000,) if quick else (10_000, 100_000, 1_000_000))]
+    sets.append((", digits", N_DIGITS, _digits))
     for what, (theirs, ours) in pairs.items():
-        for n_rows in (2_000,) if quick else (10_000, 100_000, 1_000_000):
-            (X, heap), (X_test, heap_test) = heaps(n_rows, 1), heaps(N_TEST, 2)
-            there, y, test = device.put(X), device.put(heap % 2), device.put(X_test)
-            with config_context(array_api_dispatch=True):
-                peer = _fitted(make_pipeline(Nystroem(**options), theirs()), there, y, test, device)
-            own = _fitted(make_pipeline(FixedSizeNystroem(**options), ours(**unread)), there, y, test, device)
-            scores = [f"{accuracy_score(heap_test % 2, found):.4f}" for _, found in (peer, own)]
-            seconds = [f"{peer[0]:.3f}", f"{own[0]:.3f}", f"{peer[0] / own[0]:.1f}"]
-            table.rows.append([what, f"{n_rows:,}", *seconds, *scores])
+        for kind, n_rows, draw in sets:
+            seconds, scores = [], []
+            for seed in (1, *range(1, 1 + DRAWS)):  # the first fits are not counted
+                X, y, X_test, y_test = draw(n_rows, seed)
+                rows = [device.put(each) for each in (X, y, X_test)]
+                options = {"gamma": 0.5 / X.shape[1], "n_components": n_components, "random_state": seed}
+                with config_context(array_api_dispatch=True):
+                    peer = _fitted(make_pipeline(Nystroem(**options), theirs()), *rows, device)
+                own = _fitted(make_pipeline(FixedSizeNystroem(**options), ours(**unread)), *rows, device)
+                seconds.append((peer[0], own[0]))
+                scores.append([float(accuracy_score(y_test, found)) for _, found in (peer, own)])
+            del seconds[0], scores[0]
+            ratios = _spread([peer / own for peer, own in seconds], 1)
+            times = [_spread(each, 3) for each in zip(*seconds, strict=True)]
+            means = [_mean(each) for each in zip(*scores, strict=True)]
+            table.rows.append([what + kind, f"{n_rows:,}", *times, ratios, *means])
             yield table
 
 
+def _generated(n_rows: int, seed: int) -> tuple[Array, ...]:
+    (X, heap), (X_test, heap_test) = heaps(n_rows, seed), heaps(N_TEST, 1 + DRAWS)
+    return X, heap % 2, X_test, heap_test % 2
+
+
+def _digits(n_rows: int, seed: int) -> tuple[Array, ...]:
+    """Images of handwritten digits, even or odd."""
+    X, digit = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(digit))
+    X, y = X[order] / 8, digit[order] % 2
+    return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
+
+
 def _fitted(model: Any, X: Any, y: Any, X_test: Any, device: Device) -> tuple[float, Array]:
-    """The best time of three fits after a first, and predictions."""
-    times = [device.seconds(lambda: model.fit(X, y))[0] for _ in range(1 + REPEATS)]
-    return min(times[1:]), model.predict(X_test).cpu().numpy()
+    """The time of a fit, and predictions."""
+    return device.seconds(lambda: model.fit(X, y))[0], model.predict(X_test).cpu().numpy()
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
+from scipy.stats import t
 
 from . import _newcomer_kernels as kernels
 from ._newcomer_checks import FORMS, Found, cost_check, multi_class_check, scale_check
@@ -66,6 +67,7 @@ def _tables(quick: bool, *, every: bool) -> list[Table]:
     tables = [
         verdicts,
         _stream_table(streams, sparse_sets, notes, quick),
+        _interval_table(streams, sparse_sets),
         _other_table(others, streams),
         _regressor_table(amounts),
         *_check_tables(scales, forms, costs),
@@ -143,6 +145,43 @@ def _stream_table(scores: Scores, sparse_sets: list[str], notes: list[str], quic
         ratio = sum(each.seconds for each in mine.values()) / sum(scores[SGD][name].seconds for name in mine)
         table.rows.append([learner, str(len(mine)), *means, *distances, f"{ratio:.2g}"])
     return table
+
+
+def _interval_table(scores: Scores, sparse_sets: list[str]) -> Table:
+    first = FIRST[0]
+    dense_sets = [name for name in scores[SGD] if name not in sparse_sets]
+    table = Table(
+        f"Streaming classifiers beside {first}, with intervals: accuracy in %, {_kind()} sets",
+        [
+            "learner",
+            "sets",
+            "sparse",
+            "dense",
+            f"sparse, less {first}'s",
+            f"dense, less {first}'s",
+            "below itself tuned",
+        ],
+        notes=[
+            "Differences are paired: both learners have the same splits of the same sets, those "
+            "that the learner suits. ± is half of a 95 % interval of the mean over sets, by Student's t."
+        ],
+    )
+    for learner, mine in scores.items():
+        kinds = [[name for name in which if name in mine] for which in (sparse_sets, dense_sets)]
+        means = [_shown(_mean(scores, learner, which)) if which else "" for which in kinds]
+        ahead = [[mine[name].value - scores[first][name].value for name in which] for which in kinds]
+        beside = ["", ""] if learner == first else [_with_interval(each) for each in ahead]
+        tuned = _with_interval(list(_distances(scores, learner, "tuned").values()))
+        table.rows.append([learner, str(len(mine)), *means, *beside, tuned])
+    return table
+
+
+def _with_interval(values: list[float]) -> str:
+    """The mean and half of its 95 % interval, where there are several values."""
+    if len(values) < 2:
+        return f"{values[0]:+.1f}" if values else ""
+    half = t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
+    return f"{np.mean(values):+.1f} ± {half:.1f}"
 
 
 def _other_table(scores: Scores, streams: Scores) -> Table:

@@ -49,20 +49,26 @@ def run(quick: bool) -> list[Table]:
         f"Single-row predictions over HTTP, {CONNECTIONS} connections",
         ["server", "requests / CPU s", "of the empty route's", "target", "p50 ms", "p99 ms", "p99 / empty's", "target"],
         notes=[
-            f"Medians of {repeats} runs of {seconds:g} s, in turn. CPU seconds are those of the server; times "
-            "are those that a client waits, and depend on what else the machine does.",
+            f"Medians of {repeats} runs of {seconds:g} s, in turn. Ratios are those of runs in the same turn, with the "
+            "least and the most. CPU seconds are those of the server; times are those that a client waits, and depend "
+            "on what else the machine does.",
             f"While it learned, {n_accepted:.0f} rows a second were acknowledged, and {n_learned:.0f} were learned.",
         ],
     )
-    base = {key: np.median([getattr(each, key) for each in figures[EMPTY]]) for key in ("per_cpu", "p99")}
     for name, measured in figures.items():
         rate, p50, p99 = (
             float(np.median([getattr(each, key) for each in measured])) for key in ("per_cpu", "p50", "p99")
         )
-        share, late = (f"{rate / base['per_cpu']:.2f}", f"{p99 / base['p99']:.2f}") if name != EMPTY else ("1", "1")
+        share, late = (_ratio(measured, figures[EMPTY], key) if name != EMPTY else "1" for key in ("per_cpu", "p99"))
         targets = ("0.6", "2") if name != EMPTY else ("", "")
         table.rows.append([name, f"{rate:,.0f}", share, targets[0], f"{p50:.1f}", f"{p99:.1f}", late, targets[1]])
     return [table]
+
+
+def _ratio(ours: list[_Figures], theirs: list[_Figures], key: str) -> str:
+    """The median over turns, with the least and the most."""
+    ratios = [getattr(a, key) / getattr(b, key) for a, b in zip(ours, theirs, strict=True)]
+    return f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 class _Figures:

@@ -27,7 +27,7 @@ void bind_kernel_stack(nanobind::module_& m);
 void bind_assign(nanobind::module_& m);
 
 namespace {
-/// Ctrl-C raises KeyboardInterrupt out of a loop that runs without the GIL.
+/// Raises KeyboardInterrupt if Ctrl-C was pressed during a loop that runs without the GIL.
 void look_for_signals() {
   const nanobind::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
@@ -36,7 +36,7 @@ void look_for_signals() {
 }  // namespace thresher
 
 NB_MODULE(_core, m) {
-  nanobind::set_leak_warnings(false);  // models that are alive when the interpreter ends are no one's mistake
+  nanobind::set_leak_warnings(false);  // models may still be alive when the interpreter exits
   thresher::Watch::ask = thresher::look_for_signals;
   thresher::bind_rows(m);
   thresher::bind_one_row(m);

@@ -1,4 +1,4 @@
-// How a learner meets Python: arrays and parameters by name, checked for structure, and the passes without the GIL.
+// Binding of learners to Python: arrays and parameters by name, with checks of their structure, and passes without the GIL.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -33,8 +33,9 @@ inline void require(bool ok, const std::string& message) {
   if (!ok) throw std::invalid_argument(message);
 }
 
-/// Rows whose structure was checked. A pass refuses rows with a finding, so it never meets an unchecked index. Values are looked
-/// at as well, unless the caller leaves that to the first pass over all rows: any NaN or infinity makes a score not finite there.
+/// Rows whose structure was checked. A pass rejects rows in which the check found a fault, so it never reads an unchecked index.
+/// Values are checked as well, unless the caller leaves that to the first pass over all rows, where any NaN or infinity makes a
+/// score non-finite.
 /// Rows may also be left for the first pass to check as it comes to them; anything else that uses them checks them all.
 struct Rows {
   AnyRows any;
@@ -64,7 +65,7 @@ struct PySource {
   PySource& operator=(const PySource&) = delete;
   ~PySource();
 
-  /// The place of the first weight of a constant feature; those of features come before it.
+  /// The index of the first weight of the constant feature; the weights of the other features come before it.
   index_t constant() const { return n_weights - 1; }
   double* array(const char* name, const char* axes) const;
   double* array(const char* name, index_t n) const;
@@ -88,7 +89,7 @@ struct PySource {
   static nb::object get(const nb::dict& d, const char* name);
 };
 
-/// finish, settle, rebuild and read are optional: a learner without lazy or derived state has none of them.
+/// finish, settle, rebuild and read are optional: a learner without lazy or derived state does not define them.
 template <class L, class = void> struct HasFinish : std::false_type {};
 template <class L> struct HasFinish<L, std::void_t<decltype(&L::finish)>> : std::true_type {};
 template <class L, class = void> struct HasSettle : std::false_type {};
@@ -97,10 +98,10 @@ template <class L, class = void> struct HasRebuild : std::false_type {};
 template <class L> struct HasRebuild<L, std::void_t<decltype(&L::rebuild)>> : std::true_type {};
 template <class L, class = void> struct HasRead : std::false_type {};
 template <class L> struct HasRead<L, std::void_t<decltype(&L::read)>> : std::true_type {};
-/// So is evidence(j), by which outputs that select features together rank them,
+/// evidence(j) is optional, too: outputs that select features together rank them by it.
 template <class L, class = void> struct HasEvidence : std::false_type {};
 template <class L> struct HasEvidence<L, std::void_t<decltype(&L::evidence)>> : std::true_type {};
-/// and spread(row, keep), the variance of a row's score.
+/// And so is spread(row, keep), the variance of a row's score.
 template <class L, class = void> struct HasSpread : std::false_type {};
 template <class L>
 struct HasSpread<L, std::void_t<decltype(std::declval<const L&>().spread(std::declval<const DenseRow<double>&>(), AllFeatures()))>>
@@ -131,7 +132,7 @@ inline void check_order(const index_t* order, index_t n_steps, index_t n_rows) {
   require(inside, "the order names a row that is not there");
 }
 
-/// A learner behind an interface, so that what is done once per call is compiled once: only loops know its type.
+/// Interface of all learners. Code that runs once per call is compiled once; only the loops know the type of the learner.
 struct AnyLearner {
   AnyLearner() = default;
   AnyLearner(const AnyLearner&) = delete;
@@ -142,7 +143,7 @@ struct AnyLearner {
   virtual void rebuild() = 0;
 };
 
-/// Whether all weights are finite, and whether any but the constant's is not 0.
+/// Whether all weights are finite, and whether any weight other than the constant's differs from 0.
 struct Survey { bool finite = true, in_use = false; };
 
 struct AnySingle;
@@ -165,7 +166,7 @@ struct AnySingle : AnyLearner {
   virtual void evidence(double* out, index_t n) = 0;
 };
 
-/// What learners of any kind share, built from a source.
+/// The parts that learners of both kinds share, made from a source.
 template <class L, class Base>
 struct LearnerOf : Base {
   L learner;
@@ -278,7 +279,7 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
   }
 };
 
-/// How a learner is made from a source; the bound functions below differ in nothing else.
+/// Makes a learner from a source; the functions bound below differ only in this.
 template <class Base>
 using Maker = std::unique_ptr<Base> (*)(const PySource& s);
 template <class Made, class Base>
@@ -292,7 +293,7 @@ void bind_fields(nb::handle in, FieldsOf fields);
 void bind_hooks(nb::handle in, Maker<AnyLearner> make);
 void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has_evidence, bool has_lanes);
 
-/// What both kinds of learners offer beside their passes.
+/// Methods other than passes that learners of both kinds have.
 template <class L, class Made>
 nb::class_<L> bind_common(nb::module_& m, const char* name, const char* what) {
   nb::class_<L> c(m, name, what);

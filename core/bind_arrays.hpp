@@ -1,4 +1,4 @@
-// Bytes from Python and arrays back to it, without copies.
+// Reads bytes from Python and returns arrays to it, without copies.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,7 +15,7 @@ namespace thresher {
 
 namespace nb = nanobind;
 
-/// The bytes of anything that lends a buffer (bytes, memoryview, mmap, array), for as long as this lives.
+/// The bytes of an object with the buffer protocol (bytes, memoryview, mmap, array), held for the lifetime of this object.
 class Lent {
  public:
   explicit Lent(nb::handle owner) {
@@ -31,7 +31,7 @@ class Lent {
   Py_buffer view_;
 };
 
-/// Gives the storage to NumPy.
+/// Hands the storage over to a NumPy array.
 template <class T> nb::object array(Growing<T>& numbers, std::initializer_list<std::size_t> shape) {
   T* const data = numbers.release();
   nb::capsule owner(data, [](void* p) noexcept { std::free(p); });

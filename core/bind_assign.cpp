@@ -10,7 +10,7 @@ namespace {
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Centres as a table, refused unless every feature of the rows finds its place.
+/// Centres as a table. Raises an error unless every feature of the rows has a place in it.
 Centres checked(const Rows& rows, const Table& table, const In<double>& offsets, const std::optional<In<std::int32_t>>& place,
                 const std::optional<In<double>>& middle, bool wide) {
   rows.check();
@@ -40,7 +40,7 @@ void assign(const Rows& rows, index_t begin, index_t end, const Table& table, co
   require(!weight || static_cast<index_t>(weight->shape(0)) == rows.n_rows, "weights and rows differ in length");
   require(static_cast<index_t>(labels.shape(0)) == rows.n_rows && static_cast<index_t>(costs.shape(0)) == rows.n_rows,
           "labels, costs and rows differ in length");
-  index_t n_centres = centres.n_padded;  // an infinite cost is never the least
+  index_t n_centres = centres.n_padded;  // a centre of infinite cost is never the nearest
   while (n_centres > 1 && offsets.data()[n_centres - 1] == std::numeric_limits<double>::infinity()) --n_centres;
   require(sums.has_value() == weights.has_value(), "sums come with weights");
   require(!sums || (static_cast<index_t>(sums->shape(1)) == rows.n_features &&

@@ -1,4 +1,4 @@
-// What learners that take a whole batch at a time do row by row.
+// Operations on rows for learners that take a whole batch at a time.
 #include <limits>
 
 #include "bind.hpp"
@@ -30,7 +30,7 @@ void take(const Rows& rows, double bias, In<index_t> columns, Matrix out) {
   std::visit([&](const auto& x) { take_columns(x, bias, columns.data(), n, out.data()); }, rows.any);
 }
 
-/// Some columns of sparse rows, as sparse rows; dense ones are refused.
+/// Selects columns of sparse rows. Dense rows raise an error.
 struct Taken {
   double bias;
   const In<index_t>& columns;
@@ -68,7 +68,7 @@ Rows take_sparse(const Rows& rows, double bias, In<index_t> columns) {
   return std::visit(Taken{bias, columns}, rows.any);
 }
 
-/// Products of the columns of sparse rows; dense ones are refused.
+/// Products of the columns of sparse rows. Dense rows raise an error.
 struct Products {
   const double* weight;
   double* out;
@@ -102,7 +102,7 @@ void add(const Rows& rows, In<double> a, In<double> b, Out<double> first, Out<do
   std::visit([&](const auto& x) { add_columns(x, a.data(), b.data(), first.data(), second.data()); }, rows.any);
 }
 
-/// The columns of sparse rows that have values.
+/// The columns of sparse rows that hold any value.
 struct Columns {
   ColumnStore store;
   nb::object ids, starts, row_of, values, squares;  // keep the memory alive

@@ -7,7 +7,7 @@
 namespace thresher {
 namespace {
 
-/// The solver and all that it looks at. Columns are rows of the transposed matrix, looked at as all rows are.
+/// The solver and the arrays that it reads. Columns are the rows of the transposed matrix, and are checked as all rows are.
 struct PyBlockSolver {
   std::vector<nb::object> columns;
   std::vector<In<double>> y, share;
@@ -47,7 +47,7 @@ struct PyBlockSolver {
   }
 
  private:
-  /// Members name columns that are there; those of a block are of one task, or each of another.
+  /// Checks that members are existing columns, and that those of a block belong all to one task, or each to a different one.
   void check(const std::vector<const Rows*>& rows, index_t n_members) {
     require(blocks.starts[0] == 0 && blocks.starts[blocks.n_blocks] == n_members, "blocks must cover their members");
     bool within = false;

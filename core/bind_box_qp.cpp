@@ -1,4 +1,4 @@
-// Kernel problems in boxes.
+// Quadratic programs with box constraints, for kernel methods.
 #include <nanobind/stl/vector.h>
 
 #include "bind.hpp"
@@ -11,7 +11,7 @@ namespace {
 using Blocks = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Start = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Makes a row in Python, with the GIL.
+/// Computes a row of the kernel matrix in Python, with the GIL.
 struct FromPython {
   nb::object make;
   index_t n;
@@ -24,7 +24,7 @@ struct FromPython {
   }
 };
 
-/// The solver and all that it looks at.
+/// The solver and the arrays that it reads.
 struct PyBoxQP {
   std::vector<nb::object> kept;
   std::unique_ptr<KernelRows> rows;
@@ -74,7 +74,7 @@ void descend(const Rows& rows, double bias, In<double> squares, In<double> linea
   std::visit([&](const auto& some) { descent.pass(some, bias, order.data(), static_cast<index_t>(order.shape(0))); }, rows.any);
 }
 
-/// Objective, gap and multiplier of a problem of one block whose scores are at hand.
+/// Objective, gap and multiplier of a problem of one block whose scores are known.
 nb::tuple certify(In<double> scores, In<double> linear, In<double> lower, In<double> upper, In<double> epsilon, double total,
                   In<double> x) {
   const std::size_t n = x.shape(0);

@@ -1,4 +1,4 @@
-// CSV text in, NumPy arrays out. Checks the structure of what it is given; what text says is the parser's affair.
+// CSV text to NumPy arrays. Checks the structure of its arguments; the parser checks the text.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -128,8 +128,8 @@ ValueFormat value_format(const std::string& kind, const std::string& decimal, co
   return format;
 }
 
-/// Values of a column of text, NaN where they are missing or not of the format; and the first row of the latter, or -1, the
-/// number of values that are missing, and of those that are not of the format.
+/// Values of a column of text, NaN where they are missing or not in the format. Also the first row that is not in the format (or
+/// -1), and how many values are missing and how many are not in the format.
 nb::tuple read_values(In<std::int64_t> offsets, In<std::uint8_t> data, const ValueFormat& format) {
   const Texts texts = checked_texts(offsets, data);
   Growing<double> values;

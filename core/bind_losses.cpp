@@ -1,4 +1,4 @@
-// The losses: the table of what they declare, and their functions by name, of numbers and of arrays.
+// The losses: the table of what they declare, and their functions by name, for numbers and for arrays.
 #include "bind.hpp"
 #include "bind_arrays.hpp"
 
@@ -23,7 +23,7 @@ nb::dict describe() {
   return of;
 }
 
-/// A function f(loss, a, y), of two numbers and of two arrays.
+/// Binds a function f(loss, a, y) for two numbers and for two arrays.
 template <class Function>
 void bind_function(nb::module_& m, const char* name, const char* argument, Function f) {
   m.def(name, [f](const std::string& loss, double a, double y, double tau, double epsilon) {

@@ -1,11 +1,11 @@
-// How a learner of coupled outputs meets Python, as in bind.hpp, and how any learner does.
+// Binding of learners of coupled outputs, as in bind.hpp, and the function that binds any learner.
 #pragma once
 #include "bind.hpp"
 #include "matrix_pass.hpp"
 
 namespace thresher {
 
-/// Whether the code of a row is that of one of the outputs; tasks and classes of other learners may have codes of their own.
+/// Whether the code of a row must be the index of an output. Other learners may have codes of their own for tasks and classes.
 template <class L, class = void> struct CodesAreOutputs : std::false_type {};
 template <class L> struct CodesAreOutputs<L, std::void_t<decltype(L::codes_are_outputs)>> : std::true_type {};
 

@@ -1,5 +1,4 @@
-// svmlight text in, NumPy arrays out, and back. Checks the structure of what it is given; what text says is the parser's
-// affair.
+// svmlight text to NumPy arrays, and back. Checks the structure of its arguments; the parser checks the text.
 #include <nanobind/stl/optional.h>
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a learner with a pool of features does once a batch.
+// Selects features for the pool of a learner, once per batch.
 #include "bind.hpp"
 #include "pool.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 using Strided = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Writes the features to `out` and returns how many there are; -1 when scores are not finite.
+/// Writes the features to `out` and returns their number, or -1 if scores are not finite.
 index_t best_outside(Strided a, Strided b, double s, double c, In<index_t> pool, Out<index_t> out) {
   const auto n_features = static_cast<index_t>(a.shape(0));
   require(static_cast<index_t>(b.shape(0)) == n_features, "there must be two sums for every feature");

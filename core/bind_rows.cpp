@@ -35,7 +35,7 @@ Rows dense_rows(const AnyArray& X, bool look, bool later) {
   return rows;
 }
 
-/// Columns of 64 bits as columns of 32, in an array of their own.
+/// Copies 64-bit columns to an array of 32-bit ones.
 nb::object narrowed(const index_t* columns, std::size_t n) {
   Growing<column_t> narrow;
   column_t* const to = narrow.room(n);

@@ -1,4 +1,4 @@
-// Columns of text in, numbers out. Checks the structure of what it is given.
+// Columns of text to numbers. Checks the structure of its arguments.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -84,7 +84,7 @@ nb::tuple take(In<std::int64_t> offsets, In<std::uint8_t> data, In<std::int64_t>
   return nb::make_tuple(array(ends), array(bytes));
 }
 
-/// Each different text is looked up once.
+/// Each distinct text is looked up once.
 nb::tuple look_up(In<std::int64_t> offsets, In<std::uint8_t> data, const nb::dict& known) {
   const Texts texts = checked_texts(offsets, data);
   const Factorized found = factorized(texts);

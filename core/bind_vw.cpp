@@ -1,4 +1,4 @@
-// Vowpal Wabbit text in, NumPy arrays out. Checks the structure of what it is given; what text says is the parser's affair.
+// Vowpal Wabbit text to NumPy arrays. Checks the structure of its arguments; the parser checks the text.
 #include <functional>
 
 #include "bind_arrays.hpp"

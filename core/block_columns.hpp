@@ -1,11 +1,12 @@
-// Sums over a column of a matrix. Columns come as the rows of the transposed matrix, so CSC and Fortran order are read as they are.
+// Sums over a column of a matrix. Columns are the rows of the transposed matrix, so CSC matrices and arrays in Fortran order need
+// no copy.
 #pragma once
 #include "rows.hpp"
 
 namespace thresher {
 
-// Dense columns of doubles: sixteen partial sums, added up in one order whatever the width of the machine's vectors, so that all
-// machines agree to the last bit.
+// Dense columns of doubles: sixteen partial sums, added in the same order for every vector width, so that results have the same
+// bits on all machines.
 namespace columns_detail {
 
 [[gnu::always_inline]] inline double dot_body(const double* x, const double* u, index_t n) {

@@ -12,15 +12,15 @@
 
 namespace thresher {
 
-/// Targets of a task and what a row counts: shares, which sum to 1 unless the caller chooses otherwise.
+/// Targets of a task, and the weights of its rows (shares), which sum to 1 unless the caller chooses otherwise.
 struct Targets {
   const double *y, *share;
   index_t n;
 };
 
 struct LossSweep {
-  bool quadratic;    // its curvature is the same everywhere
-  double curvature;  // at most
+  bool quadratic;    // the curvature is constant
+  double curvature;  // an upper bound
   /// sum_i share_i loss(p_i, y_i); slopes and curvatures in p go to the arrays.
   virtual double evaluate(const Targets& of, const double* p, double* slope, double* bend) const = 0;
   /// sum_i share_i conjugate(scale slope_i)
@@ -29,7 +29,7 @@ struct LossSweep {
   virtual double pull(const Targets& of, const double* p, double c, double& steep) const = 0;
   virtual ~LossSweep() = default;
 
-  /// The c with  sum_i share_i slope(p_i + c) = 0: Newton's steps, and halves where they leave the bracket.
+  /// The c with  sum_i share_i slope(p_i + c) = 0, by Newton's method, with bisection where a step leaves the bracket.
   double best_constant(const Targets& of, const double* p) const {
     constexpr double inf = std::numeric_limits<double>::infinity();
     double low = -inf, high = inf, c = 0, far = 1;
@@ -62,7 +62,7 @@ struct LossSweepOf final : LossSweep {
   }
   double evaluate(const Targets& of, const double* p, double* slope, double* bend) const override {
     double sum = 0;
-    if constexpr (std::is_same_v<L, Logistic>) {  // one exponential a row, one logarithm for many of equal share
+    if constexpr (std::is_same_v<L, Logistic>) {  // one exponential per row, one logarithm for many rows of equal share
       double product = 1, share = of.n ? of.share[0] : 0;
       for (index_t i = 0; i < of.n; ++i) {
         const double m = of.y[i] * p[i], e = std::exp(-std::fabs(m)), part = 1 / (1 + e);

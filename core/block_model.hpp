@@ -1,11 +1,11 @@
 // A quadratic model of the losses around a point, and coordinate descent on it, block by block.
 //
-// With slopes v, curvatures h and shares s of the rows at the point, a change D of the scores costs
+// With slopes v, curvatures h and shares s of the rows at the point, a change D of the scores changes the losses by about
 //
 //     sum_i  s_i v_i D_i + d_i D_i^2 / 2,     d_i = s_i h_i,     rates  q_i = s_i v_i + d_i D_i.
 //
-// A free constant is always at its best, where the rates sum to 0: a step of weight j takes column j less its mean under d. That
-// mean is never subtracted from a column; q is kept without the part that is a multiple of d.
+// A free constant is always kept at its optimum, where the rates sum to 0, so a step of weight j moves along column j less its
+// mean weighted by d. Columns are never centred; instead, q is stored without its multiple of d (`shift`).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -20,13 +20,13 @@
 
 namespace thresher {
 
-/// Rows of a task, and where it stands.
+/// The rows of a task, and the current point.
 template <class Columns>
 struct BlockTask {
   const Columns* x;
   Targets of;
-  std::vector<double> p, slope, bend;  // scores with the constant; slopes and curvatures there
-  std::vector<double> q, d;            // rates without shift * d, and curvatures of the model
+  std::vector<double> p, slope, bend;  // scores with the constant; slopes and curvatures at the scores
+  std::vector<double> q, d;            // rates without shift * d; curvatures of the model
   double constant = 0, shift = 0, total = 0, before = 0;
 
   auto column(index_t j) const { return x->row(j, 0); }
@@ -46,7 +46,7 @@ class BlockModel {
     for (std::vector<double>* each : {&gradient, &moved, &trial, &turned, &change}) each->resize(most);
   }
 
-  /// Around the present scores, for blocks `set`; curvatures below `least` count as that much.
+  /// Sets up the model around the current scores for the blocks of `set`. Curvatures below `least` are raised to it.
   void begin(const std::vector<index_t>& set, const BlockPenalty& with, double least) {
     penalty = &with;
     for (auto& task : tasks) {
@@ -69,7 +69,7 @@ class BlockModel {
     }
   }
 
-  /// Minimises over each block in turn; by how much the model fell, at least.
+  /// Minimises over each block in turn. Returns a lower bound on the decrease of the model.
   double epoch(const std::vector<index_t>& set, double* w) {
     double fallen = 0;
     find_rates();
@@ -82,8 +82,7 @@ class BlockModel {
     return fallen;
   }
 
-  /// <x_a, q> for all weights a of a block, where q are the rates as they stand; `next` is the block to come, or -1 if it is
-  /// not known.
+  /// <x_a, q> for all weights a of a block, with the current rates q. `next` is the block whose turn is next, or -1 if unknown.
   void products(index_t b, double* out, index_t next = -1) {
     const index_t first = blocks.starts[b], n = blocks.size(b);
     if constexpr (IsDense<Columns>::value)
@@ -96,12 +95,12 @@ class BlockModel {
       out[k] = dot(task.column(blocks.column[first + k]), task.q.data());
     }
   }
-  /// Before products: the tasks may have got other arrays of rates.
+  /// Call this before `products`: the arrays of rates may have been replaced.
   void find_rates() {
     if (together) sweep.begin(tasks, &BlockTask<Columns>::q);
   }
 
-  /// Adds what the weights give to the scores.
+  /// Adds the contribution of the weights to the scores.
   void add_scores(const double* w) {
     if constexpr (IsDense<Columns>::value)
       if (together) {
@@ -119,7 +118,7 @@ class BlockModel {
         add_scaled(task.column(blocks.column[a]), w[a], task.p.data());
       }
   }
-  /// The length of a block's columns, in which shares weigh: of one task after the other, the largest.
+  /// The norm of a block's columns, weighted by shares; across tasks, the largest of the columns' norms.
   double length(index_t b) const {
     double square = 0;
     for (index_t a = blocks.starts[b]; a < (alike ? blocks.starts[b] + 1 : blocks.starts[b + 1]); ++a) {
@@ -130,7 +129,7 @@ class BlockModel {
     }
     return std::sqrt(square);
   }
-  /// Moves all weights of a block, between `find_rates` and `settle`.
+  /// Moves all weights of a block. Call it between `find_rates` and `settle`.
   void move(index_t b, const double* by) {
     const index_t first = blocks.starts[b], n = blocks.size(b);
     if constexpr (IsDense<Columns>::value)
@@ -143,7 +142,7 @@ class BlockModel {
   }
   void settle() { sweep.flush(); }
 
-  /// Adds a change of weight a to rates over the roots of curvatures, those of all tasks one after the other.
+  /// Adds the effect of a change of weight a to the residuals (rates over the roots of curvatures) of all tasks, task by task.
   void add_residual(index_t a, double step, const double* roots, double* out) const {
     index_t before = 0;
     for (std::int32_t t = 0; t < blocks.task[a]; ++t) before += tasks[t].of.n;
@@ -152,7 +151,7 @@ class BlockModel {
     if (centre[a] != 0) add_scaled(DenseRow<double>(roots + before, task.of.n, 0), -step * centre[a], out + before);
   }
 
-  /// Takes note of steps of weights, which changed these residuals of all tasks: rates and shifts follow.
+  /// Updates rates and shifts after steps of weights that changed the residuals of all tasks by these amounts.
   void follow(const std::vector<index_t>& members, const std::vector<double>& steps, const std::vector<double>& residuals,
               const std::vector<double>& roots) {
     std::size_t at = 0;
@@ -163,7 +162,7 @@ class BlockModel {
         task.q[i] += residuals[at] * roots[at] - (task.shift - task.before) * task.d[i];
   }
 
-  /// The losses' part of the model's fall since the point it is around.
+  /// How much the losses' part of the model has changed since its start.
   double smooth() const {
     double sum = 0;
     for (const auto& task : tasks)
@@ -176,7 +175,7 @@ class BlockModel {
   }
 
  private:
-  /// Whether all tasks have the same columns, and blocks are a column's weights in all of them.
+  /// Whether all tasks have the same columns, and each block holds the weights of one column in all tasks.
   bool on_same_rows() const {
     for (const auto& task : tasks)
       if (task.x != tasks[0].x) return false;
@@ -188,14 +187,14 @@ class BlockModel {
     }
     return blocks.n_tasks > 1;
   }
-  /// Whether rows count the same in all tasks, so that curvatures are those of the first, too.
+  /// Whether rows have the same weights in all tasks, so that all tasks have the curvatures of the first.
   bool weighed_alike() const {
     for (const auto& task : tasks)
       if (!std::equal(task.of.share, task.of.share + task.of.n, tasks[0].of.share)) return false;
     return quadratic;
   }
 
-  /// Of the model, in all weights of a block.
+  /// Gradient of the model in all weights of a block.
   void gradients(index_t b, double* out, index_t next = -1) {
     products(b, out, next);
     for (index_t k = 0; k < blocks.size(b); ++k) {
@@ -286,7 +285,7 @@ class BlockModel {
     }
   }
 
-  /// The means of a block's columns, and its curvature: for several columns of one task a matrix, and a bound on it.
+  /// Computes the means of a block's columns and its curvature: for several columns of one task, a matrix and a bound on it.
   void look(index_t b) {
     known[b] = 1;
     const index_t n = blocks.size(b), first = blocks.starts[b];
@@ -317,7 +316,7 @@ class BlockModel {
                                       task.total * centre[first + k] * centre[first + l];
       x.each([this](index_t i, double) { weighted[i] = 0; });
     }
-    double widest = 0;  // no eigenvalue is beyond the largest sum of a row
+    double widest = 0;  // no eigenvalue exceeds the largest row sum (Gershgorin)
     for (index_t k = 0; k < n; ++k) {
       double sum = 0;
       for (index_t l = 0; l < n; ++l) sum += std::fabs(H[k * n + l]);
@@ -330,7 +329,7 @@ class BlockModel {
   Tasks& tasks;
   const BlockPenalty* penalty = nullptr;
   bool free, quadratic;
-  std::vector<double> centre, steep;  // of each weight: its column's mean under d, and curvature; a block's bound is its first's
+  std::vector<double> centre, steep;  // per weight: mean of its column under d, curvature; of a block, the first has the bound
   std::vector<char> known;
   std::vector<index_t> matrix_at;
   std::vector<double> matrices, weighted, gradient, moved, trial, turned, change;

@@ -19,7 +19,7 @@ struct Blocks {
   const std::int32_t* task;
   const index_t* column;
   index_t n_blocks, n_tasks;
-  bool across;  // members of a block are of different tasks, so no two of them meet in a row
+  bool across;  // the members of a block belong to different tasks, so no row has two of them
 
   index_t size(index_t b) const { return starts[b + 1] - starts[b]; }
   index_t n_weights() const { return starts[n_blocks]; }
@@ -28,7 +28,7 @@ struct Blocks {
 struct BlockPenalty {
   const double* weight;  // of each block
   double l1, l2;
-  double norm = 2;  // p, above 1, and infinity is allowed
+  double norm = 2;  // p, above 1; may be infinite
 
   double value(index_t b, const double* w, index_t n) const {
     double sum = 0, square = 0;
@@ -36,7 +36,7 @@ struct BlockPenalty {
     const double size = n == 1 ? sum : norm == 2 ? std::sqrt(square) : power_norm(w, n, norm);
     return weight[b] * size + l1 * sum + l2 / 2 * square;
   }
-  /// How the value changes along x, where weights that are 0 stay so.
+  /// The directional derivative along x, where weights that are 0 stay 0.
   double slope(index_t b, const double* w, const double* x, index_t n) const {
     double along = 0, straight = 0, square = 0;
     for (index_t k = 0; k < n; ++k) {
@@ -78,8 +78,8 @@ struct BlockPenalty {
     for (index_t k = 0; k < n; ++k) sum += std::pow(left(k) / largest, dual());
     return largest * std::pow(sum, 1 / dual());
   }
-  /// The smallest s of at least `least` for which g is a subgradient of s Omega at 0, without l2: Newton's steps from below,
-  /// as the excess is convex and falls in s.
+  /// The smallest s of at least `least` for which g is a subgradient of s Omega at 0, without l2: Newton's method from below,
+  /// since the excess is convex and decreasing in s.
   double polar(index_t b, const double* g, index_t n, double least) const {
     double s = least;
     for (int i = 0; i < 1000; ++i) {

@@ -18,11 +18,11 @@ struct BlockResult {
   index_t n_iter;
 };
 
-/// The solver of any layout of columns.
+/// Interface of the solver for any layout of columns.
 struct AnyBlockSolver {
-  /// From weights w and constants c on, which it changes.
+  /// Starts from weights w and constants c, and updates both.
   virtual BlockResult solve(const BlockPenalty& penalty, double* w, double* c, double tol, index_t max_iter) = 0;
-  /// How many times the penalty must count to set all weights to 0; l2 plays no part.
+  /// The factor of the penalty from which on all weights are 0; l2 plays no part.
   virtual double largest(const BlockPenalty& penalty) = 0;
   virtual ~AnyBlockSolver() = default;
 };
@@ -31,11 +31,11 @@ struct AnyBlockSolver {
 ///
 ///     F(w, c) = sum_q sum_i share_qi loss(x_qi' w_q + c_q, y_qi) + Omega(w).
 ///
-/// A round takes the blocks in use and those that the gradient pulls hardest, and improves their weights by proximal Newton steps:
-/// a quadratic model of the losses (block_model.hpp), coordinate descent on it, accelerated, and a line search. Then the gradient
-/// of all blocks gives a point of the dual, scaled into its domain, and a lower bound on F. The losses' duals are strongly concave,
-/// so the gap bounds how far the best dual point is, and with it the pull on every block there: blocks that cannot leave 0 are not
-/// looked at again.
+/// A round takes the blocks in use and those with the largest gradients, and improves their weights by proximal Newton steps: a
+/// quadratic model of the losses (block_model.hpp), accelerated coordinate descent on it, and a line search. Then the gradient of
+/// all blocks gives a dual point, scaled to be feasible, and a lower bound on F. The conjugates of the losses are strongly
+/// convex, so the gap bounds the distance to the best dual point, and with it the gradients there. Blocks that must be 0 by this
+/// bound are dropped.
 ///   Yuan, Ho and Lin, JMLR 13 (2012); Massias, Gramfort and Salmon, ICML 2018; Ndiaye et al., JMLR 18 (2017).
 template <class Columns>
 class BlockSolver final : public AnyBlockSolver {
@@ -79,12 +79,12 @@ class BlockSolver final : public AnyBlockSolver {
   }
 
  private:
-  static constexpr index_t first_room = 100;  // blocks of the first set
-  static constexpr double nearer = 0.1;       // of the gap on all blocks may be left on a set
-  static constexpr index_t first_epochs = 4;  // gain enough by themselves
-  static constexpr double rounding = 1e-14;   // of F
-  static constexpr index_t most_idle = 10;    // rounds in a row that leave the gap as it was: the rest is rounding
-  static constexpr double flattest = 1e-4;    // of the largest curvature: what rows without any have in a model, at least
+  static constexpr index_t first_room = 100;  // blocks in the first working set
+  static constexpr double nearer = 0.1;       // the gap on a working set is reduced to this part of the gap on all blocks
+  static constexpr index_t first_epochs = 4;  // epochs before acceleration starts
+  static constexpr double rounding = 1e-14;   // relative to F
+  static constexpr index_t most_idle = 10;    // rounds in a row without progress, after which only rounding is left
+  static constexpr double flattest = 1e-4;    // relative to the largest curvature: the least curvature of a row in a model
 
   std::vector<BlockTask<Columns>> make(const std::vector<std::pair<const Columns*, Targets>>& rows) {
     std::vector<BlockTask<Columns>> made(rows.size());
@@ -109,7 +109,7 @@ class BlockSolver final : public AnyBlockSolver {
     return false;
   }
 
-  /// Scores made anew from the weights, so that no rounding of steps is left in them.
+  /// Computes scores afresh from the weights, which removes rounding errors of the steps.
   void rescore() {
     for (auto& task : tasks) std::fill(task.p.begin(), task.p.end(), task.constant);
     model.add_scores(w);
@@ -125,7 +125,7 @@ class BlockSolver final : public AnyBlockSolver {
     for (const index_t b : set) sum += penalty->value(b, w + blocks.starts[b], blocks.size(b));
     return sum;
   }
-  /// F at the best constants; slopes sum to 0 there, as the dual asks.
+  /// F with the best constants, where the slopes sum to 0, as the dual requires.
   double centred_objective() {
     if (free)
       for (auto& task : tasks) {
@@ -137,7 +137,7 @@ class BlockSolver final : public AnyBlockSolver {
     return evaluate() + penalties(alive);
   }
 
-  /// What each row adds to gradients, at the present scores.
+  /// What each row contributes to gradients, at the current scores.
   void rates() {
     for (auto& task : tasks)
       for (index_t i = 0; i < task.of.n; ++i) task.q[i] = task.of.share[i] * task.slope[i];
@@ -150,7 +150,7 @@ class BlockSolver final : public AnyBlockSolver {
     return g;
   }
 
-  /// A lower bound on F where all blocks but these are 0; gradients and pulls of these.
+  /// A lower bound on F when all blocks outside `set` are 0. Computes the gradients and pulls of the blocks of `set`.
   double bound(const std::vector<index_t>& set) {
     rates();
     scale = 1;
@@ -175,8 +175,8 @@ class BlockSolver final : public AnyBlockSolver {
     return dual;
   }
 
-  /// Drops blocks that are 0 at the optimum, for certain: slopes there are within sqrt(2 curvature gap) of these, in the length
-  /// that shares weigh. The gap must be that of these slopes.
+  /// Drops blocks that are certainly 0 at the optimum (gap-safe screening): the slopes at the optimum are within sqrt(2 curvature
+  /// gap) of these, in the norm weighted by shares. The gap must be that of these slopes.
   void screen(double gap) {
     if (length.empty()) measure();
     const double radius = std::sqrt(2 * loss.curvature * gap);
@@ -198,7 +198,7 @@ class BlockSolver final : public AnyBlockSolver {
     }
   }
 
-  /// Blocks in use, and those that are pulled hardest: half of those that are pulled from 0, or more.
+  /// Blocks in use, and the unused blocks with the largest gradients: at least half of those that violate optimality.
   std::vector<index_t> chosen() {
     std::vector<index_t> set, others;
     for (const index_t b : alive) (used(b) ? set : others).push_back(b);
@@ -215,7 +215,7 @@ class BlockSolver final : public AnyBlockSolver {
     return set;
   }
 
-  /// Proximal Newton steps on these blocks until the gap there is small enough, or rounding hides the rest.
+  /// Proximal Newton steps on these blocks until the gap on them is small enough, or below rounding errors.
   void improve(const std::vector<index_t>& set, double enough) {
     std::vector<index_t> members;
     for (const index_t b : set)
@@ -226,14 +226,14 @@ class BlockSolver final : public AnyBlockSolver {
     }
   }
 
-  /// One model, minimised roughly, and a line search towards its minimiser; whether F fell.
+  /// Minimises one model roughly and searches the line to its minimiser. Returns whether F decreased.
   bool newton(const std::vector<index_t>& set, const std::vector<index_t>& members) {
     model.begin(set, *penalty, flat * loss.curvature);
     std::vector<double> begin(members.size());
     for (std::size_t k = 0; k < members.size(); ++k) begin[k] = w[members[k]];
     descend(set, members);
 
-    double slope = 0;  // of F along the way, at most
+    double slope = 0;  // an upper bound on the directional derivative of F
     for (auto& task : tasks)
       for (index_t i = 0; i < task.of.n; ++i) {
         const double rate = task.of.share[i] * task.slope[i];
@@ -245,7 +245,7 @@ class BlockSolver final : public AnyBlockSolver {
     for (std::size_t k = 0; k < members.size(); ++k) end[k] = w[members[k]], w[members[k]] = begin[k];
     slope -= penalties(set);
     const double before = objective;
-    double at = 0;  // how far along the way the point is
+    double at = 0;  // the position on the line
     for (double step = 1;; step = step > 1e-6 ? step / 2 : 0) {
       for (auto& task : tasks) {
         for (index_t i = 0; i < task.of.n; ++i) task.p[i] += (step - at) * task.q[i];
@@ -256,15 +256,15 @@ class BlockSolver final : public AnyBlockSolver {
       objective = evaluate() + penalties(set);
       if (loss.quadratic || step == 0 || objective <= before + 1e-3 * step * slope + rounding * std::fabs(before)) break;
     }
-    const bool careful = flat == 1 || loss.quadratic;  // the model is nowhere below F
+    const bool careful = flat == 1 || loss.quadratic;  // the model is an upper bound on F
     flat = at < 1 ? std::min(10 * flat, 1.0) : std::max(flat / 4, flattest);
     if (free) objective = centred_objective();
     return objective < before || !careful;
   }
 
-  /// Coordinate descent on the model: mostly over the blocks in use, now and then over all. Where the model is exact, epochs are made
-  /// conjugate while what they gain is more than rounding; else, and where it is not, since a model with flat parts is better not
-  /// minimised too well, a few epochs at a time are extrapolated.
+  /// Coordinate descent on the model: mostly over the blocks in use, sometimes over all. If the losses are quadratic, the model
+  /// is exact: its epochs become conjugate directions as long as they gain more than rounding. Otherwise a model with flat parts
+  /// should not be minimised too precisely, so every few epochs are extrapolated instead.
   void descend(const std::vector<index_t>& set, const std::vector<index_t>& members) {
     std::vector<index_t> active;
     Extrapolation ahead;
@@ -272,7 +272,7 @@ class BlockSolver final : public AnyBlockSolver {
     std::vector<double> there;
     const double little = loss.quadratic ? 1e-2 : 1e-1;
     double fallen = 0;
-    bool whole = true, visible = false;  // whether what an epoch gains is more than rounding
+    bool whole = true, visible = false;  // `visible`: an epoch gains more than rounding
     for (index_t epoch = 0; epoch < (loss.quadratic ? 100 : 20) && n_iter < most_iter; ++epoch) {
       ++n_iter;
       const bool accelerated = loss.quadratic && epoch >= first_epochs;
@@ -305,7 +305,7 @@ class BlockSolver final : public AnyBlockSolver {
     }
   }
 
-  /// Goes to other weights of these blocks where the model is lower there.
+  /// Moves the weights of these blocks to `there` if the model is lower there.
   void jump(const std::vector<index_t>& active, std::vector<double>& there) {
     const double before = model.smooth() + penalties(active);
     kept.clear();
@@ -326,13 +326,13 @@ class BlockSolver final : public AnyBlockSolver {
     for (std::size_t q = 0; q < tasks.size(); ++q) std::swap(tasks[q].q, kept[q].first), tasks[q].shift = kept[q].second;
   }
 
-  /// Roots of the model's curvatures: with rates over them, its smooth part is half a square.
+  /// Square roots of the model's curvatures. The smooth part of the model is half the squared norm of rates over roots.
   void find_roots() {
     roots.clear();
     for (const auto& task : tasks)
       for (const double d : task.d) roots.push_back(std::sqrt(d));
   }
-  /// Begins and ends a step, from the present weights and rates to those after an epoch.
+  /// `leave` and `arrive` record a step: the change of weights and residuals during an epoch.
   void leave(ConjugateSteps::Step& step, const std::vector<index_t>& members) const {
     residuals(step.r);
     step.x.clear();
@@ -343,7 +343,7 @@ class BlockSolver final : public AnyBlockSolver {
     for (std::size_t k = 0; k < members.size(); ++k) step.x[k] = w[members[k]] - step.x[k];
     for (std::size_t i = 0; i < rates_now.size(); ++i) step.r[i] = rates_now[i] - step.r[i];
   }
-  /// Rates over the roots of curvatures.
+  /// Residuals: rates over the roots of curvatures.
   void residuals(std::vector<double>& out) const {
     out.resize(roots.size());
     const double* root = roots.data();
@@ -352,7 +352,7 @@ class BlockSolver final : public AnyBlockSolver {
       for (index_t i = 0; i < task.of.n; ++i, ++root) *to++ = *root == 0 ? 0 : task.q[i] / *root + task.shift * *root;
   }
 
-  /// Goes along the last steps to where the model is lower; by how much. `rates_now` holds the residuals.
+  /// Moves along the last steps to where the model is lower, and returns the decrease. `rates_now` holds the residuals.
   double advance(ConjugateSteps& ahead, const std::vector<index_t>& set, const std::vector<index_t>& members) {
     start.clear();
     for (const index_t a : members) start.push_back(w[a]);
@@ -389,7 +389,7 @@ class BlockSolver final : public AnyBlockSolver {
     return fallen;
   }
 
-  /// Weights that are 0 stay so: steps lose their parts in these, or are forgotten where that are many.
+  /// Weights that are 0 stay 0: steps lose their components there, and are dropped if they have many.
   void straighten(ConjugateSteps& ahead, const std::vector<index_t>& members) {
     resting.clear();
     for (std::size_t k = 0; k < members.size(); ++k)

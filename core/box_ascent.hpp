@@ -19,7 +19,7 @@ struct BoxAscent {
   double *a, *w;
   bool squared;
 
-  /// One pass in row order; the largest change of w that one row made, by its length.
+  /// One pass in row order. Returns the norm of the largest change of w by one row.
   template <class Value>
   double pass(const DenseRows<Value>& rows) {
     double largest = 0;

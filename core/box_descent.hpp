@@ -1,4 +1,4 @@
-// Dual coordinate descent on rows: kernel problems in boxes whose kernel is the inner product.
+// Dual coordinate descent on rows: box-constrained kernel problems whose kernel is the inner product.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@ namespace thresher {
 
 /// min_x  |w|^2 / 2 - <p, x> + sum_i e_i |x_i|,  w = sum_i x_i row_i,  lower <= x <= upper
 ///
-/// One x_i at a time is minimised exactly, with w at hand: O(non-zeros) for a pass. Hsieh et al. 2008.
+/// One x_i at a time is minimised exactly, and w is kept up to date: O(non-zeros) per pass. Hsieh et al. 2008.
 struct BoxDescent {
   const double *squares, *linear, *lower, *upper, *epsilon;  // squares of rows, above 0
   double *x, *w, *slack;
 
-  /// Visits rows in an order; slack[i] becomes how far row i was from its best, as a change of its score.
+  /// Visits rows in an order. slack[i] becomes the distance of row i from its optimum, as a change of its score.
   template <class Rows>
   void pass(const Rows& rows, double bias, const index_t* order, index_t n_steps) {
     Watch watch;

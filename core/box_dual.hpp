@@ -1,4 +1,5 @@
-// How good an answer to a kernel problem in boxes is: a bound from below, by the best multiplier of every equality.
+// Certificate for a box-constrained kernel problem: a lower bound on its optimum, from the best multiplier of each equality
+// constraint.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@ struct Bound {
   std::vector<double> multiplier;
 };
 
-/// One variable as its multiplier sees it: x' = s x in [low, high], which costs e |x'|, at rate v.
+/// One variable, oriented by its sign: x' = s x in [low, high], with cost e |x'| and rate v.
 struct Directed {
   double low, high, e, v;
 
@@ -33,21 +34,21 @@ struct Directed {
   double conjugate(double z) const {
     const double side = z > 0 ? high : low, inner = std::min(high, std::max(low, 0.0));
     const double least = z * inner - e * std::fabs(inner);
-    if (std::isinf(side))  // nothing, but for rounding, or everything
+    if (std::isinf(side))  // an unbounded side: 0 up to rounding, or infinite
       return std::fabs(z) - e <= 1e-10 * (1 + std::fabs(v)) ? least : std::numeric_limits<double>::infinity();
     return side == inner ? least : std::max(least, z * side - e * std::fabs(side));
   }
 };
 
-/// The multiplier that makes the bound of a block largest: sum_a max_x' (-v_a - b) x' - e |x'|  +  b total is convex in b and
-/// made of straight pieces; its slope jumps where the best x' of a variable does.
+/// The multiplier that maximises the bound of a block. The function  sum_a max_x' (-v_a - b) x' - e |x'|  +  b total  is convex
+/// and piecewise linear in b; its slope jumps where the best x' of a variable does.
 inline double best_multiplier(const BoxProblem& p, index_t c, const double* v) {
   struct Jump {
-    double at, height;  // infinite where the box has no lower end, minus infinite where it has no upper one
+    double at, height;  // infinite if the box has no lower end, minus infinite if it has no upper one
     bool operator<(const Jump& other) const { return at < other.at; }
   };
   std::vector<Jump> jumps;
-  index_t without_end = 0;  // variables without an upper end: the slope is minus infinity before they jump
+  index_t without_end = 0;  // variables without an upper end; before they jump, the slope is minus infinity
   double slope = p.total[c], largest = std::fabs(slope);
   for (index_t a = c * p.n; a < (c + 1) * p.n; ++a) {
     const Directed x = Directed::of(p, a, v[a]);
@@ -74,8 +75,8 @@ inline double best_multiplier(const BoxProblem& p, index_t c, const double* v) {
   return jumps.empty() ? 0 : jumps.back().at;
 }
 
-/// Objective and gap at x, whose scores are f and rates v = s (f - p): the sum over variables of what is lost between a value
-/// and the best one at its rate, which is never negative.
+/// Objective and gap at x, for scores f and rates v = s (f - p). The gap is a sum over variables, each term the difference
+/// between the value of a variable and its best value at that rate, which is never negative.
 inline Bound certified(const BoxProblem& p, const double* x, const double* v, const double* f) {
   Bound found;
   found.gap = 0;

@@ -1,4 +1,4 @@
-// Where the variables of a kernel problem in boxes are, and where they may go.
+// Positions of the variables of a box-constrained kernel problem, and the moves that they may make.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace thresher {
 
-/// x, and what it costs to move a variable beside the smooth part of the objective: e away from 0, -e towards it, infinitely
-/// much at the end of the box.
+/// x, and the cost of moving a variable apart from the smooth part of the objective: e away from 0, -e towards 0, and infinite at
+/// the end of the box.
 struct BoxMoves {
   const BoxProblem& problem;
   double* x;
@@ -19,7 +19,8 @@ struct BoxMoves {
     for (index_t c = 0; c < given.m; ++c) mend(c);
   }
 
-  /// Moves variable a up and b down, through kinks at 0, as far as it pays at this rate and curvature; how far.
+  /// Moves variable a up and b down, past kinks at 0, as long as the objective decreases at this rate and curvature. Returns the
+  /// length.
   double travel(index_t a, index_t b, double rate, double curvature) {
     double length = 0;
     while (rate < 0) {
@@ -54,7 +55,7 @@ struct BoxMoves {
     return {length, end, false};
   }
 
-  /// Into the box, and onto the equality.
+  /// Projects x into the box and restores the equality constraint.
   void mend(index_t c) {
     double missing = problem.total[c];
     for (index_t a = c * problem.n; a < (c + 1) * problem.n; ++a) {

@@ -1,7 +1,7 @@
-// The two looks at all variables that a step of sequential minimal optimisation takes, many of them side by side.
+// The two loops over all variables in a step of sequential minimal optimisation, vectorised.
 //
-// Loops over a group of fixed length become instructions on wide registers without any word for these. What they do to one
-// variable does not depend on the others, so the bits are the same whatever the registers.
+// The compiler turns loops over groups of fixed length into vector instructions. The results for one variable do not depend on
+// the others, so the bits are the same for every vector width.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -12,23 +12,23 @@
 namespace thresher {
 namespace box_sides {
 
-constexpr int kSideBySide = 16;  // variables that are looked at together
+constexpr int kSideBySide = 16;  // variables per group
 
-/// The rates of a block, what its variables cost beside them, and signs.
+/// The rates of a block, the other costs of its variables, and signs.
 struct Rates {
   double* rate;
   const double *up, *down, *sign;
 };
 struct Least {
   double up, down;
-  index_t at;  // where the first is
+  index_t at;  // the position of the first
 };
 struct Partner {
   double gain;
   index_t at;
 };
 
-/// The best of some numbers, one for each place in a group, and where it was first.
+/// For each place in a group, the best number so far and the position where it first occurred.
 struct Bests {
   double value[kSideBySide];
   index_t group[kSideBySide];
@@ -36,7 +36,7 @@ struct Bests {
   explicit Bests(double begin) {
     for (int i = 0; i < kSideBySide; ++i) value[i] = begin, group[i] = 0;
   }
-  /// Takes note of a number for place i of the group at p, if it is better.
+  /// Records a number for place i of the group at p if it is better.
   THRESHER_INLINE void note(int i, index_t p, double number, bool better) {
     const index_t mask = -static_cast<index_t>(better);
     group[i] = (p & mask) | (group[i] & ~mask);
@@ -76,7 +76,7 @@ THRESHER_INLINE void move_body(const Rates& in, index_t length, const Row* first
   found.down = *std::min_element(down, down + kSideBySide);
 }
 
-/// The variable that gains most when it moves down while one with rate `least` up moves up, whose row of K this is.
+/// The variable that gains most by moving down while the one with rate `least` moves up, given the latter's row of K.
 template <class Row>
 THRESHER_INLINE void partner_body(const Rates& in, const double* own, index_t length, const Row* row, double least, double d,
                                   double twice, Partner& found) {
@@ -119,7 +119,7 @@ void partner_wide(Arguments&&... arguments) {
 inline bool wide() { return true; }
 #endif
 
-/// Moves rates by so much of two rows, or not at all, and finds the least ones.
+/// Adds multiples of two rows to the rates, if there are any, and finds the least rates.
 template <class Row>
 Least move(const Rates& in, index_t length, const Row* first, const Row* second, double of_first, double of_second) {
   Least found{};

@@ -1,4 +1,4 @@
-// Which texts fell into which bucket: the first two of each are remembered, so that a hashed feature has a name.
+// Texts by hash bucket: the first two texts of each bucket are remembered, so that hashed features have names.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace thresher {
 
-/// Three numbers a bucket: the fingerprints of the first two texts, 0 for none, and whether there were more.
+/// Three numbers per bucket: fingerprints of the first two texts (0 for none), and whether there were more.
 class Buckets {
  public:
-  Growing<std::int32_t> places;  // 2 * bucket + 0 or 1, for each text seen for the first time and remembered
-  Growing<std::int64_t> ends;    // where its bytes end, and the next one's begin; starts with 0
+  Growing<std::int32_t> places;  // 2 * bucket + 0 or 1, for each text that is newly remembered
+  Growing<std::int64_t> ends;    // ends of their bytes, each the start of the next; the first entry is 0
   Growing<std::uint8_t> bytes;
 
   /// Without `seen`, texts are not remembered.
@@ -25,7 +25,7 @@ class Buckets {
     return static_cast<std::int32_t>(bucket);
   }
 
-  /// Remembers that a text with this hash is in the bucket.
+  /// Records that the bucket contains a text with this hash.
   void note(std::uint32_t bucket, std::uint64_t hash, const char* text, std::size_t length) {
     if (!seen_) return;
     std::uint32_t* const known = seen_ + 3 * static_cast<std::size_t>(bucket);

@@ -1,4 +1,5 @@
-// The features in use of a learner that may use at most B of them: a row then costs O(non-zeros + B), however wide the data.
+// The features in use, for a learner that may use at most B of them. A row costs O(non-zeros + B), however many features the data
+// have.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -25,21 +26,21 @@ inline index_t feature_named(double number, index_t n_features) {
   return static_cast<index_t>(number) - 1;
 }
 
-/// All features with a weight other than 0, in order. The constant is none of them: it is never counted and never cut, and
-/// otherwise a weight like any other.
+/// All features with non-zero weights, in order. The constant is not among them: it is neither counted nor removed, and otherwise
+/// treated like any weight.
 ///
-/// A feature that a row brings has no weight but what this step gives it. Nearly all of them are smaller than the least weight in
-/// use, and go as they came: only those that are not are ranked.
+/// The weight of a feature that was not in use comes from this step alone. Nearly all such weights are smaller than the smallest
+/// one in use and are dropped at once; only the others are ranked.
 struct Budget {
   struct Weight {
     index_t feature;
     double value;
   };
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
-  double* names;  // of the features in use, and 0 where there is room for more
+  double* names;  // of the features in use; 0 in free places
   index_t room, constant;
   std::vector<index_t> used, ranked;
-  std::vector<Weight> fresh;  // during an update, features of the row that had no weight
+  std::vector<Weight> fresh;  // during an update: features of the row that were not in use
 
   static Field field() { return {"selected", "selected", 0.0, "derived"}; }
   template <class Source>
@@ -55,8 +56,8 @@ struct Budget {
     for (const index_t j : used) coef[j] *= by;
     coef[constant] *= by;
   }
-  /// w += step x,   w *= min(1, radius / |w|): the nearest point of the ball,   and the weights of largest size stay, of equal
-  /// ones the first: the nearest vector with so few.
+  /// w += step x,   w *= min(1, radius / |w|): the projection onto the ball.   Then only the largest weights are kept, of equal
+  /// ones the first: the nearest vector with so few non-zeros.
   template <class Row>
   void add(const Row& x, double step, double* coef, double radius = unbounded) {
     fresh.clear();
@@ -74,7 +75,7 @@ struct Budget {
     }
     join(coef);
   }
-  /// From weights that changed elsewhere.
+  /// Rebuilds the list after weights were changed elsewhere.
   void rebuild(double* coef) {
     used.clear();
     for (index_t j = 0; j < constant; ++j)
@@ -83,9 +84,9 @@ struct Budget {
   }
 
  private:
-  static double size(double w) { return w == w ? std::abs(w) : std::numeric_limits<double>::infinity(); }  // so that all compare
+  static double size(double w) { return w == w ? std::abs(w) : std::numeric_limits<double>::infinity(); }  // NaN: infinite
 
-  /// |w| with the fresh weights.
+  /// |w|, including the new weights.
   double length(const double* coef) const {
     const auto root = [&](double unit) {
       double sum = (coef[constant] * unit) * (coef[constant] * unit);
@@ -94,9 +95,9 @@ struct Budget {
       return std::sqrt(sum) / unit;
     };
     const double norm = root(1);
-    return norm < unbounded ? norm : root(0x1p-600);  // squares of huge weights are too huge
+    return norm < unbounded ? norm : root(0x1p-600);  // the squares of huge weights overflow
   }
-  /// Let fresh weights in that are not below all others.
+  /// Adds the new weights that are not smaller than all others.
   void join(double* coef) {
     double least = unbounded;
     for (const index_t j : used) least = std::min(least, size(coef[j]));

@@ -1,4 +1,4 @@
-// Some columns of rows: what learners that keep few features do with a whole batch.
+// Selected columns of rows, for learners that keep few features and take a whole batch at a time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace thresher {
 
-/// Where a column stands among chosen ones: a table of all columns if there are more questions than columns, else one with room
-/// to spare, about one look for each question.
+/// The position of a column among the chosen ones. If there are more queries than columns, this is a table of all columns;
+/// otherwise it is a sparsely filled hash table, which needs about one probe per query.
 class Places {
  public:
   Places(const index_t* columns, index_t n, index_t n_columns, index_t n_questions) {
@@ -26,7 +26,7 @@ class Places {
       table_[at] = {columns[k], k};
     }
   }
-  /// -1 for a column that is not among them.
+  /// -1 for a column that was not chosen.
   index_t of(index_t column) const {
     if (!all_.empty()) return all_[column];
     for (std::size_t at = slot(column);; at = (at + 1) & (table_.size() - 1))
@@ -51,7 +51,7 @@ void take_columns(const DenseRows<Value>& rows, double bias, const index_t* colu
       out[i * n + k] = columns[k] == rows.n_features ? bias : static_cast<double>(rows.values[i * rows.n_features + columns[k]]);
 }
 
-/// Dense values of the chosen columns, row by row; column n_features is the constant. `out` holds zeros.
+/// Dense values of the chosen columns, row by row; column n_features is the constant. `out` must hold zeros.
 template <class Value, class Column>
 void take_columns(const CsrRows<Value, Column>& rows, double bias, const index_t* columns, index_t n, double* out) {
   const Places places(columns, n, rows.n_features + 1, rows.n_values());
@@ -66,7 +66,8 @@ void take_columns(const CsrRows<Value, Column>& rows, double bias, const index_t
   }
 }
 
-/// The values of the chosen columns that sparse rows store, row by row, each with the place of its column; the constant's come first.
+/// The values of the chosen columns that sparse rows store, row by row, each with the position of its column. The constant comes
+/// first.
 template <class Value, class Column, class Write>
 void each_taken(const CsrRows<Value, Column>& rows, double bias, const index_t* columns, index_t n, Write write) {
   const Places places(columns, n, rows.n_features + 1, rows.n_values());
@@ -94,7 +95,7 @@ void add_products(const CsrRows<Value, Column>& rows, const double* weight, doub
   }
 }
 
-/// first_j += sum_i a_i x_ij and second_j += sum_i b_i x_ij^2, over the features without the constant.
+/// first_j += sum_i a_i x_ij and second_j += sum_i b_i x_ij^2, for all features except the constant.
 template <class AllRows>
 void add_columns(const AllRows& rows, const double* a, const double* b, double* first, double* second) {
   for (index_t i = 0; i < rows.n_rows; ++i) {
@@ -106,14 +107,14 @@ void add_columns(const AllRows& rows, const double* a, const double* b, double* 
   }
 }
 
-/// The same values column by column: column j has those from starts[j] to starts[j + 1], in row order, and the sum of their squares.
-/// `starts`, with one place more than columns, and `squares` hold zeros.
+/// The same values column by column, in row order: those of column j from starts[j] to starts[j + 1], and the sum of their
+/// squares. `starts`, one longer than the number of columns, and `squares` must hold zeros.
 template <class Value, class Column>
 void by_columns(const CsrRows<Value, Column>& rows, index_t* starts, std::int32_t* row_of, double* values, double* squares) {
   index_t* const ends = starts + 1;
   for (index_t i = 0; i < rows.n_rows; ++i) rows.row(i, 0).each([&](index_t j, double) { ++ends[j]; });
   index_t total = 0;
-  for (index_t j = 0; j < rows.n_features; ++j) {  // where a column begins, until its values have moved it to its end
+  for (index_t j = 0; j < rows.n_features; ++j) {  // the start of each column; adding values moves it to the column's end
     const index_t n = ends[j];
     ends[j] = total;
     total += n;
@@ -133,14 +134,14 @@ void by_columns(const CsrRows<Value, Column>& rows, index_t* starts, std::int32_
   }
 }
 
-/// The n columns with the largest scores of those that are left, the largest first; of equal ones the first, and none without a
-/// score. Returns how many there are.
+/// The n columns with the largest scores among those that are left, the largest first, and of equal ones the first. Columns
+/// without a score are left out. Returns how many there are.
 inline index_t best_columns(const double* scores, const bool* left, index_t n_columns, index_t n, index_t* out) {
   const auto better = [scores](index_t j, index_t k) { return scores[j] > scores[k] || (scores[j] == scores[k] && j < k); };
   index_t found = 0;
   for (index_t j = 0; j < n_columns && n > 0; ++j) {
     if (!left[j] || scores[j] != scores[j]) continue;
-    if (found == n) {  // out is a heap with the worst of them in front
+    if (found == n) {  // out is a heap with the smallest score in front
       if (!(scores[j] > scores[out[0]])) continue;
       std::pop_heap(out, out + found--, better);
     }

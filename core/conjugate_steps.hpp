@@ -1,4 +1,4 @@
-// Acceleration of a slow descent: the lowest point to which its last steps lead.
+// Acceleration of a slow descent: the lowest point in the span of its last steps.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,34 +10,34 @@
 
 namespace thresher {
 
-/// Steps of a descent on  f(x) = |r(x)|^2 / 2 + Omega(x)  with affine r: how x and r changed, and the slope of Omega along them at the
-/// present point. The best combination of them, if Omega were as steep everywhere,
+/// Steps of a descent on  f(x) = |r(x)|^2 / 2 + Omega(x)  with affine r: the changes of x and r, and the directional derivative
+/// of Omega along them at the current point. If Omega were linear there, the best combination of the steps,
 ///
 ///     min_c  sum_kl c_k c_l <dr_k, dr_l> / 2 + sum_k c_k (<r, dr_k> + slope_k),
 ///
-/// is a small system of equations. With the last step and those before it, each together with the combination that followed it,
-/// this is the method of conjugate gradients, preconditioned by the descent.   Knyazev, SIAM J. Sci. Comput. 23 (2001).
+/// would solve a small linear system. The last step and those before it, each added to the combination that followed it, make
+/// this the method of conjugate gradients, preconditioned by the descent.   Knyazev, SIAM J. Sci. Comput. 23 (2001).
 class ConjugateSteps {
  public:
   struct Step {
     std::vector<double> x, r;
     double slope = 0;
   };
-  /// Half of |r|^2 changes by  t slope + t^2 bend / 2  at t times the combination.
+  /// At t times the combination, |r|^2 / 2 changes by  t slope + t^2 bend / 2.
   struct Way { double slope = 0, bend = 0; };
   static constexpr int depth = 4;
 
   int size() const { return n; }
   Step& operator[](int k) { return steps[k]; }
-  /// Keeps the last ones only.
+  /// Keeps only the last steps.
   void keep(int n_last) { n = std::min(n, n_last); }
-  /// The place of a new step, the first; the oldest makes room for it.
+  /// Room for a new step, which becomes the first. The oldest is overwritten.
   Step& next() {
     n = std::min(n + 1, depth);
     std::rotate(steps, steps + depth - 1, steps + depth);
     return steps[0];
   }
-  /// False where the steps do not tell.
+  /// Finds the best combination. False if the system is singular.
   bool find(const std::vector<double>& r, double l2, Way& way) {
     const auto length = static_cast<index_t>(r.size()), width = static_cast<index_t>(steps[0].x.size());
     double M[depth][depth + 1], gram[depth][depth], rates[depth];
@@ -47,7 +47,7 @@ class ConjugateSteps {
     }
     for (int k = 0; k < n; ++k) {
       for (int l = 0; l < n; ++l) M[k][l] = gram[k][l] + (l2 > 0 ? l2 * dot(steps[k].x.data(), steps[l].x.data(), width) : 0);
-      M[k][k] *= 1 + 1e-12;  // steps may be all but dependent
+      M[k][k] *= 1 + 1e-12;  // steps may be almost linearly dependent
       M[k][n] = -(rates[k] + steps[k].slope);
     }
     if (n == 0 || !eliminate(M)) return false;
@@ -67,7 +67,7 @@ class ConjugateSteps {
   }
 
  private:
-  /// Gauss, with pivots; the solution stands in the last column.
+  /// Gaussian elimination with pivoting. The solution is left in the last column.
   bool eliminate(double (&M)[depth][depth + 1]) const {
     for (int k = 0; k < n; ++k) {
       int best = k;

@@ -1,4 +1,4 @@
-// One field of CSV text: where it ends, what it says. Blanks around a field are padding, unless they separate fields.
+// One field of CSV text: where it ends and what it contains. Blanks around a field are padding, unless they are the delimiter.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,11 @@ namespace thresher {
 /// The text of a field in its line, without padding and outer quotes.
 struct CsvField {
   const char *begin, *end;
-  bool quotes = false;  // within it, a quote is written twice
+  bool quotes = false;  // quotes within it are doubled
 };
 
-/// A quote that is not closed within this many bytes is an ordinary character: a stray one must not swallow the rest of a large file.
+/// A quote that is not closed within this many bytes is an ordinary character, so that a stray one does not consume the rest of a
+/// large file.
 constexpr std::ptrdiff_t longest_field = std::ptrdiff_t{1} << 24;
 
 /// The quote that closes the field whose text begins at p, or null.
@@ -31,14 +32,14 @@ inline const char* closing_quote(const char* p, const char* limit) {
   return nullptr;
 }
 
-/// Whether [begin, end) is `word`, which is in small letters, in any case.
+/// Whether [begin, end) equals `word`, which is in lower case, ignoring case.
 inline bool says(const char* begin, const char* end, const char* word) {
   const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
   return static_cast<std::size_t>(end - begin) == std::strlen(word) &&
          std::equal(begin, end, word, [&](char a, char b) { return small(a) == b; });
 }
 
-/// The words that stand for a missing number. An empty field does, too.
+/// Words that stand for a missing number. An empty field is missing, too.
 inline bool says_missing(const char* begin, const char* end) {
   if (begin == end) return true;
   if (end - begin > 6) return false;
@@ -47,7 +48,7 @@ inline bool says_missing(const char* begin, const char* end) {
   return false;
 }
 
-/// Words that other programs write for a number that is too large; with a sign or without.
+/// Words that other programs write for a number that is too large, with or without a sign.
 inline bool says_infinity(const char* begin, const char* end) {
   if (begin < end && (*begin == '+' || *begin == '-')) ++begin;
   return says(begin, end, "inf") || says(begin, end, "infinity");
@@ -55,7 +56,7 @@ inline bool says_infinity(const char* begin, const char* end) {
 
 enum class CsvWrong { number, infinite, count, open, behind, encoding, unfinished };
 
-/// What is rare is not inlined, which keeps the loop over fields of numbers fast.
+/// Rare cases are not inlined, which keeps the loop over numeric fields fast.
 class CsvFields {
  public:
   explicit CsvFields(char delimiter) : delimiter_(delimiter) {}
@@ -72,15 +73,15 @@ class CsvFields {
     return found ? static_cast<const char*>(found) : end;
   }
 
-  /// The field at p when it is not quoted: up to the delimiter, less the padding.
+  /// The field at p if it is not quoted: up to the delimiter, without padding.
   CsvField bare(const char* p, const char* stop) const {
     p = skip_padding(p, stop);
     while (stop > p && is_blank(stop[-1])) --stop;
     return {p, stop};
   }
 
-  /// A number at p, for what the short way does not know: padding, quotes, a missing one. Its end, or null if it is none
-  /// of these.
+  /// A number at p in a form that the fast path does not handle: with padding, in quotes, or missing. Returns its end, or null if
+  /// it is not a number.
   [[gnu::noinline]] const char* number(const char* p, const Line& line, double& x) const {
     const char* const stop = end_in_line(p, line);
     CsvField field = bare(p, stop);
@@ -89,14 +90,14 @@ class CsvFields {
     return is_number(field, x) ? stop : nullptr;
   }
 
-  /// NaN for a missing one.
+  /// NaN if it is missing.
   [[gnu::noinline]] static bool is_number(const CsvField& field, double& x) {
     if (field.begin < field.end && scan_number(field.begin, field.end, x) == field.end) return true;
     x = std::numeric_limits<double>::quiet_NaN();
     return says_missing(field.begin, field.end);
   }
 
-  /// Where the field at p ends that may be quoted, but holds no line break.
+  /// The end of the field at p, which may be quoted but holds no line break.
   const char* end_in_line(const char* p, const Line& line) const {
     const char* const text = skip_padding(p, line.end);
     if (text == line.end || *text != '"') return next_delimiter(text, line.end);
@@ -104,8 +105,8 @@ class CsvFields {
     return close ? next_delimiter(close + 1, line.end) : line.end;
   }
 
-  /// A text at p, which may be quoted and then hold delimiters and line breaks. Null if the end of it has not come yet, or
-  /// something is wrong: `wrong` says what.
+  /// A text at p, which may be quoted and then hold delimiters and line breaks. Null if its end is not in the chunk yet or if
+  /// there is an error; `wrong` says which.
   [[gnu::noinline]] const char* text(const char* p, Line& line, CsvField& field, CsvWrong& wrong) const {
     const char* const first = skip_padding(p, line.end);
     if (first == line.end || *first != '"') {
@@ -127,7 +128,7 @@ class CsvFields {
   char delimiter_;
 };
 
-/// Adds the text of a field to a column; doubled quotes are made single.
+/// Appends the text of a field to a column, with doubled quotes made single.
 template <class Bytes> void append_text(const CsvField& field, Bytes& bytes) {
   std::uint8_t* const room = bytes.room(static_cast<std::size_t>(field.end - field.begin));
   std::uint8_t* out = room;

@@ -9,15 +9,15 @@
 
 namespace thresher {
 
-/// A pattern of letters, each for a part of a date; any other character stands for itself, a blank for one or more.
+/// A pattern of letters, one for each part of a date. Any other character stands for itself, a blank for one or more blanks.
 ///
 ///     Y  year, four digits     y  year, two digits (69 ... 99: the 20th century)     M  month, one or two digits
 ///     b  month by name         D  day, one or two digits                             a  weekday by name
 ///     h  hour  m  minute       s  second, with or without a fraction                 p  AM or PM
 ///     z  Z, +hh:mm or +hhmm    N  month, N and d two digits exactly: YNd             T  itself
 ///
-/// Days are whole microseconds divided once, so that other formats of the same time give the same bits. A pattern without
-/// a day gives the first of the month; one without a date gives hours since midnight.
+/// Days are whole microseconds divided once, so the same time in another format gives the same bits. Without a day, a pattern
+/// gives the first of the month; without a date, it gives hours since midnight.
 struct DatePattern {
   const char *begin, *end;
 
@@ -112,8 +112,8 @@ struct DatePattern {
     return p;
   }
 
-  /// The first letters of the months in English, German, French, Spanish, Italian, Portuguese and Dutch, without accents
-  /// and in small letters; the longer of two that begin alike comes first.
+  /// The first letters of the months in English, German, French, Spanish, Italian, Portuguese and Dutch, in lower case and
+  /// without accents. If two have the same beginning, the longer comes first.
   static const char* month_name(const char* p, const char* stop, std::int64_t& month) {
     static constexpr struct {
       const char* name;

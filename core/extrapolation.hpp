@@ -1,4 +1,4 @@
-// Anderson acceleration: the point to which a slow iteration is heading, from its last few points.
+// Anderson acceleration: estimates the limit of a slow iteration from its last few points.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace thresher {
 class Extrapolation {
  public:
   void forget() { n = 0; }
-  /// Takes a point; true when there are enough of them.
+  /// Adds a point. True if there are enough of them.
   bool push(const std::vector<double>& x) {
     if (n > depth) n = 0;
     points[n++] = x;
     return n > depth;
   }
-  /// False where the differences do not tell.
+  /// False if the system of differences is singular.
   bool find(std::vector<double>& out) const {
     double M[depth][depth + 1];
     for (int k = 0; k < depth; ++k) {
@@ -32,7 +32,7 @@ class Extrapolation {
     }
     double trace = 0, total = 0;
     for (int k = 0; k < depth; ++k) trace += M[k][k];
-    for (int k = 0; k < depth; ++k) M[k][k] += 1e-14 * trace;  // differences may be all but dependent
+    for (int k = 0; k < depth; ++k) M[k][k] += 1e-14 * trace;  // differences may be almost linearly dependent
     if (!eliminate(M)) return false;
     for (const auto& row : M) total += row[depth];
     if (!std::isfinite(total) || total == 0) return false;
@@ -45,7 +45,7 @@ class Extrapolation {
  private:
   static constexpr int depth = 5;
 
-  /// Gauss, with pivots; the solution stands in the last column.
+  /// Gaussian elimination with pivoting. The solution is left in the last column.
   static bool eliminate(double (&M)[depth][depth + 1]) {
     for (int k = 0; k < depth; ++k) {
       int best = k;

@@ -1,4 +1,4 @@
-// A column of text -> a number for each different value, in the order in which they first appear.
+// Encodes a column of text: a number for each distinct value, in order of first appearance.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace thresher {
 class Factorized {
  public:
   Growing<std::int32_t> codes;
-  Growing<std::int64_t> first;  // where each value appears for the first time
+  Growing<std::int64_t> first;  // where each value first appears
 
   explicit Factorized(const Texts& texts) : texts_(texts), slots_(64, -1) {
     for (std::int64_t i = 0; i < texts.n; ++i) codes.push(code_of(i));
@@ -55,7 +55,7 @@ class Factorized {
   }
 
   Texts texts_;
-  std::vector<std::int32_t> slots_;  // a power of two of them, less than half in use
+  std::vector<std::int32_t> slots_;  // their number is a power of two; less than half are in use
   std::vector<std::uint64_t> hashes_;
 };
 

@@ -1,4 +1,5 @@
-// Rows -> svmlight text. Every number is the shortest text that reads back as the same bits; a whole one has no ".0".
+// Rows -> svmlight text. Every number is written as the shortest text that reads back as the same bits; whole numbers have no
+// ".0".
 #pragma once
 
 #include <charconv>
@@ -15,7 +16,7 @@ namespace thresher {
 template <class Value, class Index> struct CsrView {
   const Value* values;
   const Index* columns;
-  const std::int64_t* starts;  // n_rows + 1 of them
+  const std::int64_t* starts;  // n_rows + 1 entries
   const double* targets;
   std::int64_t n_rows, n_values;
 };
@@ -28,8 +29,8 @@ inline void refuse(std::int64_t row, const char* what) {
 
 template <class Number> char* write(char* p, Number number) { return std::to_chars(p, p + 32, number).ptr; }
 
-/// A number of up to seven decimals, as most files have them, is found by trying: m / 10^7 rounds once, and no two
-/// decimals of 15 digits round to the same double, so what reads back is also the shortest. Twice as fast as to_chars.
+/// Numbers with up to seven decimals, as in most files, are found by trial: m / 10^7 is rounded once, and no two decimals of 15
+/// digits round to the same double, so text that reads back correctly is also the shortest. Twice as fast as to_chars.
 inline char* write(char* p, double number) {
   const double size = std::abs(number);
   if (!(size >= 1e-3 && size < 1e8)) return std::to_chars(p, p + 32, number).ptr;
@@ -47,8 +48,8 @@ inline char* write(char* p, double number) {
 
 }  // namespace format_detail
 
-/// Checks everything: starts that run backwards or out of the arrays, negative columns and numbers a reader would refuse
-/// are refused here, by row.
+/// Checks all arrays: decreasing starts or starts outside the arrays, negative columns, and numbers that a reader would reject
+/// raise errors that name the row.
 template <class Value, class Index>
 Growing<char> format_svmlight(const CsrView<Value, Index>& rows, bool zero_based) {
   using namespace format_detail;

@@ -1,4 +1,4 @@
-// Dual coordinate ascent for a confidence-weighted batch whose weights pay by groups, in whitened coordinates.
+// Dual coordinate ascent for a confidence-weighted batch with a group penalty, in whitened coordinates.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 
 namespace thresher {
 
-/// S of the gradient of the conjugate of sigma |w|^2 / 2 + (sum_k |w_k|)^2 / 2 at z, from the lengths |z_k|: what every group
-/// loses of its length before the rest is divided by sigma. It is the sum of the lengths |w_k|, too. `order` lists the groups, the
-/// longest first.
+/// S in the gradient of the conjugate of sigma |w|^2 / 2 + (sum_k |w_k|)^2 / 2 at z, from the norms |z_k|: the norm of every
+/// group is reduced by S, then divided by sigma. S also equals the sum of the norms |w_k|. `order` lists the groups by decreasing
+/// norm.
 inline double group_cut(const std::vector<double>& lengths, const std::vector<index_t>& order, double sigma) {
   double sum = 0, rank = 0;
   for (const index_t k : order) {
@@ -24,15 +24,15 @@ inline double group_cut(const std::vector<double>& lengths, const std::vector<in
 }
 
 /// min_w Omega(w - w0) + (C / q) sum_i D_i max(0, 1 - y_i <w, x_i>)^q,  Omega(w) = sigma |w|^2 / 2 + (sum_k |w_k|)^2 / 2,
-/// where the first `free` columns stand outside Omega and pay |w|^2 / 2. In the dual, one a_i in [0, D_i] (q = 1) or of at
-/// least 0 (q = 2) for each row:
+/// where the first `free` columns are not in Omega but have the penalty |w|^2 / 2. In the dual, each row has one a_i, in [0, D_i]
+/// (q = 1) or at least 0 (q = 2):
 ///
 ///     z = C sum_i a_i y_i x_i,     w = w0 + grad Omega*(z),     slope in a_i: C (1 - y_i <w, x_i> - (q - 1) a_i / D_i)
 ///
-/// One coordinate at a time. `corrected` takes C |x|^2 for the curvature of Omega*, an ascent for sigma >= 1; `safe` divides it by
-/// sigma, an ascent always; `exact` finds the zero of the slope, which falls with a_i, by bisection. A row costs its columns, and
-/// one look at all groups if it changes the length of any: w is kept as z and the cut, and made where a row has values.
-/// Tan et al. 2016, Algorithm 3; Liu et al. 2019, Algorithm 1. `ridge` is q - 1; 0.5 is the constant that they print.
+/// One coordinate at a time. `corrected` takes C |x|^2 for the curvature of Omega*, which ascends if sigma >= 1. `safe` divides
+/// it by sigma and always ascends. `exact` finds the zero of the slope, which decreases in a_i, by bisection. A row costs its
+/// columns, and one loop over all groups if it changes the norm of any: w is stored as z and the cut, and computed where a row
+/// has values. Tan et al. 2016, Algorithm 3; Liu et al. 2019, Algorithm 1. `ridge` is q - 1; the papers print the constant 0.5.
 struct GroupAscent {
   enum class Step { corrected, safe, exact };
 
@@ -42,12 +42,12 @@ struct GroupAscent {
   double C, sigma, ridge;
   Step step;
   std::vector<double> lengths = {}, moved = {}, squares = {}, products = {}, own = {};
-  std::vector<index_t> order = {};  // groups, the longest first
+  std::vector<index_t> order = {};  // groups by decreasing norm
   double cut = 0;
 
   using Walk = GroupRows::Walk;
 
-  /// One pass in row order; the largest change of z that one row made, by its length.
+  /// One pass in row order. Returns the norm of the largest change of z by one row.
   double pass() {
     const index_t n_groups = rows.n_groups(), free = rows.free;
     for (auto* each : {&lengths, &moved, &squares, &products, &own}) each->resize(n_groups);
@@ -76,7 +76,7 @@ struct GroupAscent {
           score += (w0[j] + kept * z[j]) * *v;
         }
       }
-      if (outside + inside == 0) {  // its slack is 1 whatever the weights are
+      if (outside + inside == 0) {  // the slack is 1 for any weights
         a[i] = cost[i];
         continue;
       }
@@ -97,7 +97,7 @@ struct GroupAscent {
     return std::sqrt(largest);
   }
 
-  /// The objective at w and that of the dual at a, after a pass.
+  /// The primal objective at w and the dual objective at a, after a pass.
   Two values() const {
     const index_t free = rows.free;
     double losses = 0, gain = 0, paid = 0, conjugate = 0, sum = 0;
@@ -143,7 +143,7 @@ struct GroupAscent {
   double part_kept(double length, double least) const { return length > least ? (length - least) / (sigma * length) : 0; }
   double length(index_t k) const { return std::sqrt(dot(z + rows.begin(k), z + rows.begin(k), rows.end(k) - rows.begin(k))); }
 
-  /// Puts `order` right before the cut is made: step by step as long as it is nearly right, which it is as a rule.
+  /// Sorts `order`, then computes the cut. Insertion sort as long as few moves are needed, which is the usual case.
   double cut_of(const std::vector<double>& by) {
     const index_t n_groups = rows.n_groups();
     index_t moves = 0;
@@ -153,7 +153,7 @@ struct GroupAscent {
     return group_cut(by, order, sigma);
   }
 
-  /// w of z.
+  /// Computes w from z.
   void point() {
     for (index_t j = 0; j < rows.free; ++j) w[j] = w0[j] + z[j];
     for (index_t k = 0; k < rows.n_groups(); ++k) {
@@ -168,9 +168,9 @@ struct GroupAscent {
     return std::max(0.0, boxed() ? std::min(next, cost[i]) : next);
   }
 
-  /// The slope is 1 - y <w(z + d u), x> - ridge (a_i + d) / D_i with u = C y x, which needs but three numbers of each group.
+  /// The slope is 1 - y <w(z + d u), x> - ridge (a_i + d) / D_i with u = C y x, which needs only three numbers per group.
   double exact_change(const Walk& row, index_t i, double slack, double outside) {
-    double fixed = slack;  // without what the groups make of z
+    double fixed = slack;  // without the part that depends on the groups of z
     for (index_t k = 0; k < rows.n_groups(); ++k) {
       squares[k] = dot(z + rows.begin(k), z + rows.begin(k), rows.end(k) - rows.begin(k));
       products[k] = own[k] = 0;

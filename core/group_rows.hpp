@@ -1,4 +1,4 @@
-// The rows of a batch over groups of chosen columns: of each row only the groups in which it has a value.
+// The rows of a batch over groups of chosen columns. Each row stores only the groups in which it has a value.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace thresher {
 
-/// `free` columns that every row has, and groups that are added one by one. The values of a group lie row after row, so that one
-/// look at all rows reads each group from its beginning to its end; bits say which groups have a row.
+/// `free` columns that every row has, and groups that are added one by one. The values of a group are stored row after row, so a
+/// loop over all rows reads each group sequentially. Bit masks mark the groups that have a row.
 class GroupRows {
  public:
   GroupRows(const double* fixed, index_t n, index_t n_free) : n_rows(n), free(n_free), fixed_(fixed, fixed + n * n_free) {}
@@ -17,12 +17,12 @@ class GroupRows {
   const index_t n_rows, free;
 
   index_t n_groups() const { return static_cast<index_t>(values_.size()); }
-  /// Columns of all groups come one after the other, behind the free ones.
+  /// The columns of all groups follow each other, behind the free ones.
   index_t begin(index_t k) const { return k ? ends_[k - 1] : free; }
   index_t end(index_t k) const { return ends_[k]; }
   index_t width() const { return ends_.empty() ? free : ends_.back(); }
 
-  /// A group of this width, in these rows, which rise.
+  /// Adds a group of this width with values in these rows, which must increase.
   void add(const double* values, const index_t* rows, index_t n, index_t width) {
     const index_t k = n_groups();
     if (k % 64 == 0) has_.emplace_back(n_rows, 0);
@@ -31,7 +31,7 @@ class GroupRows {
     values_.emplace_back(values, values + n * width);
   }
 
-  /// One look at all rows, from the first to the last.
+  /// Iterates over all rows, from the first to the last.
   class Walk {
    public:
     struct Met {
@@ -41,7 +41,7 @@ class GroupRows {
     explicit Walk(const GroupRows& rows) : rows_(rows), next_(rows.values_.size()), met_(rows.values_.size()) {
       for (std::size_t k = 0; k < next_.size(); ++k) next_[k] = rows.values_[k].data();
     }
-    /// Goes to the next row.
+    /// Advances to the next row.
     void step() {
       ++row_;
       n_met_ = 0;
@@ -72,7 +72,7 @@ class GroupRows {
   std::vector<double> fixed_;
   std::vector<index_t> ends_;
   std::vector<std::vector<double>> values_;
-  std::vector<std::vector<std::uint64_t>> has_;  // a number for each row and 64 groups
+  std::vector<std::vector<std::uint64_t>> has_;  // for every 64 groups, one mask per row
 };
 
 }  // namespace thresher

@@ -1,4 +1,4 @@
-// Groups of weights: which members a group has, and which groups hold a weight.
+// Groups of weights: the members of each group, and the groups that contain a weight.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -13,15 +13,15 @@
 
 namespace thresher {
 
-/// Built and checked once, O(members); passes only read it. A column that no group names is a group of its own, which is never
-/// stored: so columns that appear later cost nothing, and need no new groups.
+/// Built and checked once, in O(members); passes only read it. A column that is in no group is a group of its own, which is never
+/// stored, so columns that appear later cost nothing.
 struct Groups {
-  struct Place { std::int32_t group, size; };  // group -1: a column on its own
+  struct Place { std::int32_t group, size; };  // group -1: a column of its own
 
   std::vector<index_t> starts;  // members[starts[g]] ... members[starts[g + 1] - 1] are the columns of group g
   std::vector<std::int32_t> members;
-  std::vector<Place> places;   // of each column, where no two groups share one
-  std::vector<index_t> first;  // where some do: shared[first[j]] ... shared[first[j + 1] - 1]
+  std::vector<Place> places;   // of each column, if groups do not overlap
+  std::vector<index_t> first;  // if they do: shared[first[j]] ... shared[first[j + 1] - 1]
   std::vector<Place> shared;
   bool overlapping = false;
 
@@ -52,7 +52,7 @@ struct Groups {
   static void require(bool ok, const std::string& message) {
     if (!ok) throw std::invalid_argument(message);
   }
-  /// One more than the last column that a group names.
+  /// One more than the largest column in any group.
   index_t check(index_t n_features) {
     require(!starts.empty() && starts.front() == 0 && starts.back() == static_cast<index_t>(members.size()),
             "groups must have a start and an end");
@@ -87,11 +87,11 @@ struct Groups {
   }
 };
 
-/// The groups that hold a weight: at most one, ...
+/// The groups that contain a weight: at most one, ...
 struct Partition {
   const Groups& groups;
   void prefetch(index_t j) const { prefetch_line(groups.places.data() + j); }
-  /// f(group, size) for every group that holds weight j; false if there is none.
+  /// Calls f(group, size) for every group that contains weight j. False if there is none.
   template <class F>
   bool each(index_t j, F f) const {
     if (j >= static_cast<index_t>(groups.places.size())) return false;
@@ -115,8 +115,8 @@ struct Cover {
   }
 };
 
-/// What a learner finds out about groups between two steps, each group once. Pages that are never touched stay unmapped, so it
-/// may be as long as there are groups.
+/// Caches values of groups between two steps; each is computed once. Pages that are never touched stay unmapped, so the cache may
+/// have an entry for every group.
 template <class T>
 struct Memo {
   struct Entry {

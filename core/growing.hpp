@@ -1,4 +1,4 @@
-// An array that grows while text is read and is then given away, to NumPy for instance.
+// An array that grows while text is read and is then handed over, for instance to NumPy.
 #pragma once
 
 #ifdef __linux__
@@ -15,8 +15,8 @@
 
 namespace thresher {
 
-/// Unlike std::vector it neither clears new memory nor copies when it grows (realloc moves pages), and its storage can
-/// be released; the parser is fast enough to notice. Writers call `room(n)`, fill it and `commit` what they used.
+/// Unlike std::vector, it neither clears new memory nor copies when it grows (realloc moves pages), and its storage can be
+/// released. The parser is fast enough for this to matter. Writers call `room(n)`, fill it and `commit` what they used.
 template <class T> class Growing {
   static_assert(std::is_trivially_copyable<T>::value, "realloc moves the elements");
 
@@ -35,8 +35,8 @@ template <class T> class Growing {
   T* data() { return data_; }
   const T* data() const { return data_; }
 
-  /// Room for n elements, in large pages where the system has them. Page faults are a third of the time of reading a
-  /// large file; growing step by step would spoil it, because realloc cannot move such memory without a copy.
+  /// Reserves room for n elements, in large pages if the system has them. Page faults take a third of the time of reading a large
+  /// file. Growing step by step would lose this gain, since realloc cannot move large pages without a copy.
   void expect(std::size_t n) {
     room(n);
 #ifdef __linux__
@@ -58,7 +58,7 @@ template <class T> class Growing {
     ++size_;
   }
 
-  /// Hands over the storage, cut to size; the receiver calls std::free. Never null: an empty array has an address too.
+  /// Hands over the storage, trimmed to size; the receiver calls std::free. Never null: an empty array has an address, too.
   T* release() {
     void* const cut = std::realloc(static_cast<void*>(data_), (size_ ? size_ : 1) * sizeof(T));
     if (cut) data_ = static_cast<T*>(cut);

@@ -1,4 +1,5 @@
-// Text -> 64 bits, the same on every machine. Eight bytes at a time are mixed by a full product folded in half.
+// Hashes text to 64 bits, the same on every machine. Eight bytes at a time are multiplied to 128 bits, whose halves are combined
+// by xor.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace thresher {
 
-/// Both halves of a * b, one xored with the other: every bit of a reaches every bit of the result.
+/// The upper half of a * b xor the lower: every bit of a affects every bit of the result.
 inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) { return upper_product(a, b) ^ (a * b); }
 
 /// n bytes, at most 8, as a number whose lowest byte is the first.
@@ -18,8 +19,8 @@ inline std::uint64_t little_endian(const char* p, std::size_t n) {
   return word;
 }
 
-/// A hash in the making: all whole words of a text, then what is left of it, even if that is nothing. The constants are the
-/// fraction of the golden ratio and the first bits of pi, made odd.
+/// Incremental hash: first all whole words of a text, then the remaining bytes, even if there are none. The constants are the
+/// golden ratio's fraction and the first bits of pi, made odd.
 class WordHash {
  public:
   explicit WordHash(std::uint64_t seed) : h_(seed ^ golden) {}
@@ -39,12 +40,12 @@ inline std::uint64_t hash_bytes(const char* p, std::size_t n, std::uint64_t seed
   return hash.end(n);
 }
 
-/// The upper half of a hash as a number below n, which is at most 2^32: even to one part in 2^32 / n.
+/// Maps the upper half of a hash to a number below n, where n is at most 2^32. Uniform up to one part in 2^32 / n.
 inline std::uint32_t bucket_of(std::uint64_t hash, std::uint64_t n) {
   return static_cast<std::uint32_t>(((hash >> 32) * n) >> 32);
 }
 
-/// The lower half, to tell texts in one bucket from each other. Never 0, which means that no text was seen.
+/// The lower half, which distinguishes texts in the same bucket. Never 0, since 0 means that no text was seen.
 inline std::uint32_t fingerprint_of(std::uint64_t hash) {
   const auto low = static_cast<std::uint32_t>(hash);
   return low ? low : 1;

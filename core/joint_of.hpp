@@ -1,4 +1,4 @@
-// Several classes in one step, for any learner of two classes.
+// Joint steps for several classes, with any learner of two classes.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace thresher {
 
-/// The best of the other classes.
+/// The best-scoring class other than `code`.
 inline index_t rival(const double* scores, index_t n_classes, index_t code) {
   index_t best = code == 0 ? 1 : 0;
   for (index_t k = best + 1; k < n_classes; ++k)
@@ -18,7 +18,7 @@ inline index_t rival(const double* scores, index_t n_classes, index_t code) {
   return best;
 }
 
-/// A row as one class sees it, where the weights of all classes are one vector, those of a feature beside each other.
+/// A row for one class. The weights of all classes form one vector, in which the classes of a feature are adjacent.
 template <class Row>
 struct RowOfClass : RowOf<RowOfClass<Row>> {
   const Row& x;
@@ -46,7 +46,7 @@ struct RowOfClass : RowOf<RowOfClass<Row>> {
   }
 };
 
-/// The row x in the place of a class, and -x in that of its rival: one loop, which is run for both of them.
+/// x for one class and -x for its rival, in one loop that runs for both.
 template <class Row>
 struct RowOfTwo : RowOf<RowOfTwo<Row>> {
   struct Side {
@@ -83,7 +83,7 @@ struct RowOfTwo : RowOf<RowOfTwo<Row>> {
   }
 };
 
-/// Arrays of a source in which each weight has a place for every class.
+/// The arrays of a source, with an entry per class for each weight.
 template <class Source>
 struct SourceOfClasses {
   const Source& source;
@@ -101,10 +101,9 @@ struct SourceOfClasses {
   const Loss& loss() const { return source.loss(); }
 };
 
-/// A row of class t is compared with its rival b, the best of the other classes. It is a row of two classes whose features are x in the
-/// place of t and -x in the place of b, so that every learner of two classes has a joint form: it learns that row, whose margin is the
-/// lead of t. A row is scored in O(n_classes) for each of its non-zeros, and two classes learn.
-/// Crammer & Singer, JMLR 2 (2001).
+/// A row of class t is compared with its rival b, the best-scoring of the other classes. This is a two-class problem whose
+/// features are x for t and -x for b, and whose margin is the lead of t, so any learner of two classes has a joint form. Scoring
+/// costs O(n_classes) per non-zero; an update changes two classes. Crammer & Singer, JMLR 2 (2001).
 template <class Learner>
 struct JointOf {
   static constexpr const char* outputs = "output";  // the axis of the classes

@@ -2,17 +2,17 @@
 //
 //   static std::vector<Field> fields(const Source&)    the arrays that survive between passes
 //   explicit Learner(const Source&)                    pointers into those arrays, and parameters
-//   double margin(const Row&)                          the score it learns from
+//   double margin(const Row&)                          the score that it learns from
 //   bool   update(const Row&, y, margin, weight)       one step; true when weights moved
-//   double loss(margin, y) const                       what it pays, for the progressive loss
-//   bool   sound() const                               whether what it keeps beside the weights is still finite
+//   double loss(margin, y) const                       the row's loss, for the progressive loss
+//   bool   sound() const                               whether its state apart from the weights is still finite
 //   bool   wants_settling() const                      whether settle() must come before the next row
 //   double weight(j) const                             the weight a prediction uses, j = n_features for the constant
-//   double spread(row, keep) const                     if weights have variances: that of a score, over features that keep(j) names
-//   using  Loops = ...                                 if it shares its loops with other learners: the base that has them
-//   void   finish(), settle(), rebuild(), read()       if it has mini-batches, lazy state, derived state, a view for readers
+//   double spread(row, keep) const                     if weights have variances: the variance of a score, over features with keep(j)
+//   using  Loops = ...                                 if it shares its loops with other learners: the base class that has them
+//   void   finish(), settle(), rebuild(), read()       if it has mini-batches, lazy state, derived state, or a view for readers
 //
-// A Source hands over arrays and parameters by name; the core never asks where they come from. It offers
+// A Source provides arrays and parameters by name, wherever they are stored. It offers
 //   double* array(name, axes)   double* pair(first, second, axis)   n_weights   constant()   number(name)   flag(name)   vector(name, axis)
 //   const T& object<T>(name)   loss()
 #pragma once
@@ -20,8 +20,8 @@
 
 #include "rows.hpp"
 
-/// Offers a learner to Python: its name there, a line about it, its type. The build binds every such line that begins in the first
-/// column of a header in learners/; for other readers it says nothing.
+/// Offers a learner to Python: its name there, a line about it, its type. The build binds every such line that starts in the
+/// first column of a header in learners/. The macro itself expands to nothing.
 #define THRESHER_LEARNER(name, about, ...)
 
 namespace thresher {
@@ -33,10 +33,10 @@ struct Field {
   double initial;            // on a square of one axis, the initial value of the diagonal
   const char* merge;         // "sum" of changes | "mean" of changes | "precision" (a variance) | "weighted" | "derived"
   const char* by = "";       // for "weighted": the name of the variance that weighs it
-  const char* beside = "";   // the field it is stored beside, entry by entry: two that are always read together share cache lines
-  const char* lazy = "";     // "steps" that weights are owed, or "rows" that wait for their mini-batch
-  const char* domain = "";   // "count" (whole numbers from 0 to 2^53) | "non-negative" | "": as initial and merge imply
-  const char* at_most = "";  // the field, of one number, that no entry exceeds
+  const char* beside = "";   // the field it interleaves with: two arrays read together share cache lines
+  const char* lazy = "";     // "steps" that a weight has yet to take, or "rows" that wait for their mini-batch
+  const char* domain = "";   // "count" (whole numbers from 0 to 2^53) | "non-negative" | "": implied by initial and merge
+  const char* at_most = "";  // the field, a single number, that bounds every entry
 
   /// The same with a domain, by which untrusted files are checked.
   Field counts(const char* up_to = "") const { return within("count", up_to); }
@@ -51,7 +51,7 @@ struct Field {
   }
 };
 
-/// A learner that is always sound and never lazy.
+/// A learner that has no sums that may overflow, and no lazy state.
 struct Plain {
   bool sound() const { return true; }
   bool wants_settling() const { return false; }
@@ -62,7 +62,7 @@ struct AllFeatures {
   bool operator()(index_t) const { return true; }
 };
 
-/// For sums that leave the constant feature out.
+/// For sums without the constant feature.
 inline double nothing(index_t, double) { return 0; }
 
 }  // namespace thresher

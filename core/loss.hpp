@@ -1,5 +1,5 @@
-// Losses of a score p = <w, x> + b and a target y: +-1 for classes, any number for regression. Each loss stands once; a
-// pass calls it through one virtual call per row, so losses add to the code and never multiply it.
+// Losses of a score p = <w, x> + b and a target y: +-1 for classes, any number for regression. Each loss is written once, and a
+// pass calls it through one virtual call per row, so that losses do not multiply the size of the code.
 //
 // A new loss is one struct and one line in the table `Losses` at the end. Everything else reads that table: the rules of
 // parameters, the docstrings, the command line, the wizard, the batch solvers and the tests.
@@ -20,16 +20,16 @@ struct Loss {
   virtual double slope(double p, double y) const = 0;  // a derivative in p; at a kink, the flat side
   /// sup_p -slope(p, y) p: the optimum of  alpha/2 |w|^2 + mean loss  lies in the ball  alpha |w|^2 <= mean pull.
   virtual double pull(double y) const = 0;
-  /// sup_p u p - value(p, y), for slopes u that the loss can have. Optional: solvers need it for their duality gap.
+  /// sup_p u p - value(p, y), for slopes u that the loss can have. Optional; solvers need it for the duality gap.
   virtual double conjugate(double, double) const { return std::numeric_limits<double>::quiet_NaN(); }
-  // A smooth loss with a conjugate that also says its curvature where the slope is u, double bend(double u) const, is offered by
-  // the batch solvers.
+  // The batch solvers offer smooth losses that have a conjugate and also double bend(double u) const, the curvature where the
+  // slope is u.
   virtual ~Loss() = default;
 
-  double damping = 0;  // the curvature, where steps must not overshoot
-  /// The weighted slope of a step that moves the score by reach() for each unit of it. Damped, it is that of an implicit step for
-  /// the squared loss, whose slope is taken where the step ends, and at most that of 1 / curvature for every smooth one: no score
-  /// moves past its target.   Karampatziakis & Langford, UAI 2011.
+  double damping = 0;  // curvature, where steps must not overshoot
+  /// The weighted slope of a step that moves the score by reach() per unit. With damping, the step is implicit for the squared
+  /// loss (its slope is taken at the end of the step), and for every smooth loss it is bounded by 1 / curvature: no score moves
+  /// past its target.   Karampatziakis & Langford, UAI 2011.
   template <class Reach>
   double step(double p, double y, double weight, Reach reach) const {
     const double plain = weight * slope(p, y);
@@ -37,14 +37,14 @@ struct Loss {
   }
 
   // What each loss declares, beside its `name` and a line `about` it for the wizard. These are the defaults.
-  static constexpr const char* alias = "";  // another accepted name: scikit-learn's
+  static constexpr const char* alias = "";  // another accepted name, from scikit-learn
   static constexpr bool for_classes = false, for_values = false;
-  static constexpr bool bounded = true;                                         // slopes have a bound, so weights cannot overflow
-  static constexpr double curvature = std::numeric_limits<double>::infinity();  // the most that slopes rise per unit of p
-  static constexpr int degree = 0;              // of values: scores, targets and epsilon times c cost c^degree times as much
-  static constexpr bool mean_is_best = false;   // of values: the best constant prediction is the mean
-  static constexpr const char* parameter = "";  // what its constructor takes: "tau" or "epsilon"
-  static constexpr const char* parameter_about = "";  // ends the sentence: With loss="...", ...
+  static constexpr bool bounded = true;                                         // slopes are bounded, so weights cannot overflow
+  static constexpr double curvature = std::numeric_limits<double>::infinity();  // bound on the second derivative in p
+  static constexpr int degree = 0;                    // for regression: c times the scores, targets and epsilon cost c^degree
+  static constexpr bool mean_is_best = false;         // for regression: the best constant prediction is the mean
+  static constexpr const char* parameter = "";        // what the constructor takes: "tau" or "epsilon"
+  static constexpr const char* parameter_about = "";  // completes the sentence "With loss="...", ..."
 };
 
 /// max(0, 1 - m), m = y p
@@ -75,7 +75,7 @@ struct SquaredHinge final : Loss {
   double bend(double u) const { return u != 0 ? 2 : 0; }
 };
 
-/// 1 - m up to m = 1, tau (m - 1) beyond: correct margins are drawn to 1 as well
+/// 1 - m up to m = 1, tau (m - 1) beyond: margins above 1 have a loss, too
 struct Pinball final : Loss {
   static constexpr auto name = "pinball", about = "like hinge, and less disturbed by noise around the boundary";
   static constexpr auto parameter = "tau", parameter_about = "how much margins above 1 cost (0 is the hinge loss)";
@@ -100,7 +100,7 @@ struct Logistic final : Loss {
   static constexpr bool for_classes = true;
   static constexpr double curvature = 0.25;
   double value(double p, double y) const override {
-    const double z = -y * p;  // kept finite for large |z|
+    const double z = -y * p;  // finite for large |z|
     return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
   }
   double slope(double p, double y) const override {
@@ -175,7 +175,7 @@ struct Quantile final : Loss {
   double pull(double y) const override { return y > 0 ? tau * y : (tau - 1) * y; }
 };
 
-/// (p - y)^2 / 2 up to an error of epsilon, linear beyond: least squares that outliers among the targets hardly affect
+/// (p - y)^2 / 2 up to an error of epsilon, linear beyond: least squares that is robust to outliers in the target
 struct Huber final : Loss {
   static constexpr auto name = "huber", about = "least squares, but large errors count by their size only";
   static constexpr auto parameter = "epsilon", parameter_about = "larger errors than this count by their size, not its square";
@@ -199,13 +199,13 @@ template <class... L>
 struct LossTable {
   static_assert(((L::for_classes || L::for_values) && ...), "a loss must be for classes or for values");
 
-  /// act(loss), of the loss of this name.
+  /// Calls act(loss) with the loss of this name.
   template <class Act>
   static void with(const std::string& name, double tau, double epsilon, Act act) {
     const bool known = ((name == L::name && (act(make<L>(tau, epsilon)), true)) || ...);
     if (!known) throw std::invalid_argument("unknown loss: " + name);
   }
-  /// act(a pointer to the type), of every loss.
+  /// Calls act(pointer to the type) for every loss.
   template <class Act>
   static void each(Act act) {
     (act(static_cast<const L*>(nullptr)), ...);

@@ -1,14 +1,14 @@
-// The loop for coupled outputs: tasks that share features, classes that share them. The mirror of pass.hpp for learners whose rows
-// of weights (one feature, all outputs) are penalised together.
+// The loop for coupled outputs: tasks or classes that share features. The counterpart of pass.hpp for learners that penalise the
+// weights of a feature in all outputs together.
 //
 //   index_t width() const                             scores of one row: 1 for a row of one task, all classes otherwise
-//   void   open(const Item&)                          before a row is scored: a new round may start with it
-//   void   score(const Row&, const Item&, out)        the scores it learns from
-//   void   look(const Row&, const Item&, out) const   the scores a prediction uses; changes nothing
+//   void   open(const Item&)                          before a row is scored, which may start a new round
+//   void   score(const Row&, const Item&, out)        the scores that it learns from
+//   void   look(const Row&, const Item&, out) const   the scores that a prediction uses; changes nothing
 //   double loss(out, const Item&) const
 //   bool   wrong(out, const Item&) const
 //   bool   update(const Row&, const Item&, out)       one step; true when weights moved
-//   void   judged(const Row&, out, to) const          if they differ: the scores by which it is judged, from those it learns from
+//   void   judged(const Row&, out, to) const          if they differ: the scores by which it is evaluated, from those that it learns from
 //   void   weights(j, out) const                      of feature j for all outputs, as a prediction uses them
 //   bool   sound() const, wants_settling() const      as in learner.hpp
 #pragma once
@@ -16,13 +16,13 @@
 
 namespace thresher {
 
-/// A row beside its features. `code` is its task or its class.
+/// What belongs to a row apart from its features. `code` is its task or its class.
 struct Item {
   index_t code;
   double y, weight, round;
 };
 
-/// `code`, `weight`, `order` and `round` may be null: code 0, weight 1, row order, a round for each row.
+/// `code`, `weight`, `order` and `round` may be null: code 0, weight 1, row order, and a round for each row.
 struct MatrixLesson {
   const double* y;
   const index_t* code;
@@ -30,7 +30,7 @@ struct MatrixLesson {
   const index_t* order;
   index_t begin, n_steps;
 
-  static constexpr double alone = -2;  // the round of a row that is one
+  static constexpr double alone = -2;  // the round of a row that forms a round by itself
   Item item(index_t i) const { return {code ? code[i] : 0, y[i], weight ? weight[i] : 1.0, round ? round[i] : alone}; }
 };
 
@@ -40,7 +40,7 @@ inline bool all_finite(const double* x, index_t n) {
   return sum == 0;
 }
 
-/// The scores by which a learner is judged, of a row that it has not learned from: those of the step, or its own.
+/// The scores that count for the evaluation of a row before it is learned from: those of the step, unless the learner has others.
 template <class Learner, class Row>
 auto judge(const Learner& learner, const Row& x, const double* out, double* to, int)
     -> decltype(learner.judged(x, out, to), static_cast<const double*>(to)) {
@@ -52,8 +52,9 @@ const double* judge(const Learner&, const Row&, const double* out, double*, long
   return out;
 }
 
-/// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it. `out` has room for the scores of two rows;
-/// with `margins`, those of step t before its update are written to margins[t * width]; with `counts`, they are counted there.
+/// Visits rows[order[0]], rows[order[1]], ... ; predicts each, then learns from it. `out` has room for the scores of two rows.
+/// With `margins`, the scores of step t before its update are written to margins[t * width]; with `counts`, they are counted
+/// there.
 template <class Learner, class Rows>
 PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, const MatrixLesson& lesson, Tally& tally, double* out,
                            double* margins, const OtherForm& other, ScoreCounts* counts) {
@@ -71,7 +72,7 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
       learner.open(item);
       learner.score(x, item, out);
     } else {
-      learner.look(x, item, out);  // an absent row advances no clock
+      learner.look(x, item, out);  // a row of weight 0 advances no clock
     }
     const double* shown = item.weight == 0 ? out : judge(learner, x, out, out + width, 0);
     if (margins) std::copy(shown, shown + width, margins + t * width);
@@ -103,11 +104,11 @@ PassResult run_matrix_pass(Learner& learner, const Rows& rows, double bias, cons
   return result;
 }
 
-/// Scores of all rows with the weights a prediction uses.
+/// Scores of all rows, with the weights that predictions use.
 template <class Learner, class Rows>
 void run_matrix_scores(const Learner& learner, const Rows& rows, double bias, const index_t* code, double* out) {
   in_parts(rows.n_rows, rows.n_values() * learner.width(), [&](index_t begin, index_t end) {
-    const Learner own(learner);  // with a scratch of its own
+    const Learner own(learner);  // has scratch memory of its own
     Watch watch;
     for (index_t i = begin; i < end; ++i) {
       watch.tick();

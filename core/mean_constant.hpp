@@ -1,4 +1,4 @@
-// An intercept from means: what the weights leave unexplained of the mean target at the mean row.
+// An intercept from means: the mean target less the prediction of the weights for the mean row.
 #pragma once
 #include "learner.hpp"
 
@@ -6,15 +6,15 @@ namespace thresher {
 
 /// y_bar - <w, x_bar> over all rows so far, weighted by their row weights, for weights w = scale v.
 ///
-/// Sums of rows and of targets are kept, and <v, sum of rows> along with them: a row costs O(non-zeros). The sum of targets lies
-/// where the constant would. An open mini-batch holds back its part of the product, as it does its part of v.
-/// Steps may go by the mean of y - <w, x> over their own mini-batch instead, as far as its rows are known: Jumutc (2016), Algorithms
-/// 4 and 5, divided by the number of these rows.
+/// Keeps sums of rows and of targets, and <v, sum of rows>, so that a row costs O(non-zeros). The sum of targets is stored in the
+/// place of the constant. The part of the product that belongs to an open mini-batch is held back, as is its part of v.
+/// Alternatively, steps use the mean of y - <w, x> over their own mini-batch, as far as its rows are known: Jumutc (2016),
+/// Algorithms 4 and 5, divided by the number of these rows.
 struct MeanConstant {
   double *weight_sum, *row_sum, *product, *held_product, *offset_product, *held_offset_product;
-  double *residual_sum, *residual_weight;  // of an open mini-batch, if steps go by its mean; else null
+  double *residual_sum, *residual_weight;  // of an open mini-batch, if steps use its mean; else null
   index_t constant;
-  double n_foreseen = 0;  // rows of the open mini-batch that its residuals count
+  double n_foreseen = 0;  // rows of the open mini-batch that its residuals include
 
   static void declare(std::vector<Field>& fields, bool by_batch) {
     fields.push_back({"weight_sum", "", 0.0, "sum"});
@@ -31,12 +31,12 @@ struct MeanConstant {
         held_offset_product(s.array("held_offset_product", "")), residual_sum(by_batch ? s.array("residual_sum", "") : nullptr),
         residual_weight(by_batch ? s.array("residual_weight", "") : nullptr), constant(s.n_weights - 1), n_foreseen(n_waiting) {}
 
-  /// The constant of weights that have this product with the sum of rows.
+  /// The constant for weights that have this product with the sum of rows.
   double of(double with_row_sum) const { return *weight_sum == 0 ? 0 : (row_sum[constant] - with_row_sum) / *weight_sum; }
 
   double residual() const { return *residual_sum / *residual_weight; }
 
-  /// Take a row into the means, before its step.
+  /// Adds a row to the means, before its step.
   template <class Row, class Sums>
   void count(const Row& x, double y, double weight, const Sums& v) {
     double now = 0, held = 0, offset = 0, held_offset = 0;
@@ -56,7 +56,7 @@ struct MeanConstant {
     row_sum[constant] += weight * y;
     *weight_sum += weight;
   }
-  /// What v gets at the end of the mini-batch has this product with the sum of rows.
+  /// The change of v at the end of the mini-batch has this product with the sum of rows.
   void hold_back(double change, double lived) {
     *held_product += change;
     *held_offset_product += lived * change;
@@ -72,7 +72,7 @@ struct MeanConstant {
     if (residual_sum) *residual_sum = *residual_weight = 0;
     n_foreseen = 0;
   }
-  /// All products afresh.
+  /// Computes all products afresh.
   template <class Sums>
   void recount(const Sums& v) {
     *product = *held_product = *offset_product = *held_offset_product = 0;

@@ -2,7 +2,7 @@
 //
 //     n <- n + 1,   d = x - mean,   mean <- mean + d / n,   m2 <- m2 + d (x - mean)          Welford, Technometrics 4 (1962)
 //
-// Stable for values far from 0, and the same bits however rows are cut into batches. NaN is a value that is missing.
+// Stable for values far from 0, and the same bits for any division of rows into batches. NaN is a missing value.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct Moments {
   }
 };
 
-/// The first value that is neither missing nor of a sane size, if there is one.
+/// The first value that is neither missing nor within the accepted range, if there is one.
 template <class AllRows> Finding scan_for_moments(const AllRows& rows) {
   Finding found;
   for (index_t i = 0; i < rows.n_rows && found.fault == Fault::none; ++i)

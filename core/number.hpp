@@ -1,8 +1,8 @@
 // Decimal text -> the nearest double, ties to even: the same bits as Python's float().
 //
-// Three ways, all exact. Short numbers: mantissa and power of ten are both exact doubles, one operation rounds once
-// (Clinger, PLDI 1990). Up to 19 digits with a negative power: one 128-bit division. The rest: std::from_chars.
-// Nothing reads at or behind `end`, whatever the bytes are; no terminator is assumed.
+// Three exact methods. Short numbers: mantissa and power of ten are both exact doubles, so one operation rounds once (Clinger,
+// PLDI 1990). Up to 19 digits with a negative power: one 128-bit division. All others: std::from_chars. Nothing reads at or
+// behind `end`, whatever the bytes are, and no terminator is assumed.
 #pragma once
 
 #include <charconv>
@@ -24,8 +24,8 @@ namespace thresher {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// Appends the digits at p to `number` (modulo 2^64) and returns the first byte that is not a digit. Eight bytes at a
-/// time, without a branch on how many are digits: indices have all lengths, and a wrong guess costs more than that.
+/// Appends the digits at p to `number` (modulo 2^64) and returns the first byte that is not a digit. Takes eight bytes at a time
+/// without a branch on the number of digits: the lengths of indices vary, and mispredictions would cost more.
 inline const char* scan_digits(const char* p, const char* end, std::uint64_t& number) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   static constexpr std::uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -34,7 +34,7 @@ inline const char* scan_digits(const char* p, const char* end, std::uint64_t& nu
     std::memcpy(&x, p, 8);
     x ^= 0x3030303030303030u;  // digits become 0..9, the first in the lowest byte
     const std::uint64_t others = ((x + 0x7676767676767676u) | x) & 0x8080808080808080u;
-    const int n = others ? trailing_zeros(others) / 8 : 8;  // a carry only spoils bytes behind the first other one
+    const int n = others ? trailing_zeros(others) / 8 : 8;  // carries only affect bytes behind the first non-digit
     if (n == 0) return p;
     x <<= 64 - 8 * n;                               // n digits behind 8 - n leading zeros
     x = (x * 10 + (x >> 8)) & 0x00ff00ff00ff00ffu;  // pairs, then fours, then all eight
@@ -49,7 +49,7 @@ inline const char* scan_digits(const char* p, const char* end, std::uint64_t& nu
   return p;
 }
 
-/// The digits of [p, end) as a whole number, capped at the largest 64-bit one; leading zeros are ignored.
+/// The digits of [p, end) as a whole number, capped at the largest 64-bit integer. Leading zeros are ignored.
 inline std::uint64_t whole_number(const char* p, const char* end) {
   constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t number = 0;
@@ -62,23 +62,23 @@ inline std::uint64_t whole_number(const char* p, const char* end) {
 
 namespace number_detail {
 
-/// mantissa / 10^k for 0 < mantissa < 2^64 and 0 <= k <= 27, where 5^k still fits 64 bits. The quotient has 63 bits or
-/// more; its last one records whether anything was cut off, so that the conversion to double is the only rounding.
+/// mantissa / 10^k for 0 < mantissa < 2^64 and 0 <= k <= 27, where 5^k fits in 64 bits. The quotient has at least 63 bits; its
+/// last one is set if anything was cut off, so the conversion to double is the only rounding.
 inline double divided(std::uint64_t mantissa, int k) {
   std::uint64_t divisor = 1;
   for (int i = 0; i < k; ++i) divisor *= 5;
   const int up = leading_zeros(mantissa), down = leading_zeros(divisor);
   const std::uint64_t numerator = mantissa << up, d = divisor << down, quotient = shifted_quotient(numerator, d);
-  const bool inexact = numerator << 63 != quotient * d;  // modulo 2^64, which tells: they differ by less than d
+  const bool inexact = numerator << 63 != quotient * d;  // modulo 2^64 is enough: they differ by less than d
   const std::uint64_t scale = static_cast<std::uint64_t>(1023 + down - up - 63 - k) << 52;  // never near 0
   double power;
   std::memcpy(&power, &scale, 8);
   return static_cast<double>(quotient | inexact) * power;
 }
 
-/// Any decimal, [digits, end) being digits with at most one point. Rewritten as 0.ddd e point with at most 801 digits:
-/// those behind the 767th only ever decide between a tie and more than a tie, which the last one says. Rare, and its buffer
-/// would weigh on every loop it is inlined into.
+/// Any decimal: [digits, end) are digits with at most one point. Rewritten as 0.ddd e point with at most 801 digits. Digits
+/// behind the 767th only decide whether a number is a tie or above it, which the last digit records. Not inlined: it is rare, and
+/// its buffer would slow down every loop that contains it.
 [[gnu::noinline]] inline double any(const char* digits, const char* end, std::int64_t point) {
   constexpr int most = 800;
   char text[most + 16];
@@ -104,7 +104,7 @@ inline double divided(std::uint64_t mantissa, int k) {
   const auto result = std::from_chars(text, stop, value);
   if (result.ec == std::errc::result_out_of_range) return point > 0 ? std::numeric_limits<double>::infinity() : 0;
   return value;
-#else  // libc++ before 20 reads whole numbers only
+#else  // libc++ before version 20 has from_chars for integers only
   static const locale_t c = newlocale(LC_ALL_MASK, "C", locale_t{});
   *stop = 0;
   return strtod_l(text, nullptr, c);
@@ -113,15 +113,15 @@ inline double divided(std::uint64_t mantissa, int k) {
 
 }  // namespace number_detail
 
-/// Reads [+-] digits [. digits] [e [+-] digits], with a digit on at least one side of the point. Returns the byte
-/// behind it, or null where no number stands; the words inf and nan are none. Too large for a double becomes infinity.
-/// Inlined by order: reading is slower otherwise.
+/// Reads [+-] digits [. digits] [e [+-] digits], with a digit on at least one side of the point. Returns the byte behind the
+/// number, or null if there is none; the words inf and nan are not numbers. A number too large for a double becomes infinity.
+/// Always inlined: reading is slower otherwise.
 [[gnu::always_inline]] inline const char* scan_number(const char* p, const char* end, double& value) {
   static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   if (p >= end) return nullptr;
   const bool negative = *p == '-';
-  p += negative | (*p == '+');  // signs are as good as random: no branch
+  p += negative | (*p == '+');  // signs are as good as random, so no branch
   const char* const digits = p;
   std::uint64_t mantissa = 0;
   if (end - p >= 2 && is_digit(p[0]) && !is_digit(p[1])) {  // 0.125 or 1: most numbers

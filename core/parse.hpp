@@ -1,9 +1,8 @@
-// A chunk of text -> lines: what svmlight and CSV share. Line numbers, line ends, unfinished lines, what to do about
-// bad ones.
+// A chunk of text -> lines. Common to svmlight and CSV: line numbers, line ends, unfinished lines, and the handling of bad lines.
 //
-// A format has `read(Line&) -> Outcome`, which adds a row to its own arrays only when the whole line was good, so that a
-// bad line can be skipped, and `explain(Line)`, which says what was wrong with the line just refused. A format whose rows
-// may go on below the first line break moves the end of the line itself, with `extend`.
+// A format has `read(Line&) -> Outcome`, which adds a row to its own arrays only if the whole line is good, so that bad lines can
+// be skipped, and `explain(Line)`, which describes what is wrong with the line just rejected. Formats whose rows may continue
+// below a line break move the end of the line with `extend`.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +17,22 @@ namespace thresher {
 struct Chunk {
   const char* text;
   std::size_t size;
-  bool final;               // the end of the chunk ends its last line
-  bool skip_malformed;      // count bad lines instead of refusing the text
+  bool final;               // the last line ends with the chunk
+  bool skip_malformed;      // count bad lines instead of rejecting the text
   std::int64_t first_line;  // number of the first line, for messages
-  std::int64_t max_rows;    // stop behind that many rows; below 0: all there are
+  std::int64_t max_rows;    // stop after this many rows; negative for all
 };
 
 struct Progress { std::int64_t consumed = 0, lines = 0, skipped = 0, rows = 0; };
 
-/// [begin, end) without its line end; the next one begins at `next`. `limit` is the end of the chunk: scanners may read
-/// up to there, and stop at a line end because it is not a digit.
+/// [begin, end) without its line end; the next line starts at `next`. `limit` is the end of the chunk. Scanners may read up to
+/// there; they stop at a line end because it is not a digit.
 struct Line {
   const char *begin, *end, *next, *limit;
   bool final;
   std::int64_t breaks = 0;  // line ends within
 
-  /// Moves the end to the first line break at or behind `from`. False if it is not there yet.
+  /// Moves the end to the first line break at or behind `from`. False if the chunk has none.
   bool end_behind(const char* from) {
     const char* const newline = static_cast<const char*>(std::memchr(from, '\n', static_cast<std::size_t>(limit - from)));
     if (!newline && !final) return false;
@@ -43,14 +42,14 @@ struct Line {
     return true;
   }
 
-  /// The same, for a line that goes on at `from`, behind its present end.
+  /// The same for a line that continues at `from`, behind its current end.
   bool extend(const char* from) {
     for (const char* p = end; (p = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(from - p)))); ++p)
       ++breaks;
     return end_behind(from);
   }
 
-  /// Back to the first line break.
+  /// Moves the end back to the first line break.
   void cut() {
     breaks = 0;
     end_behind(begin);
@@ -90,7 +89,7 @@ inline const char* skip_blanks(const char* p, const char* end) {
   return p;
 }
 
-/// The text in quotes, as a message can show it: plain ASCII, at most 40 characters of it.
+/// The text in quotes for a message: plain ASCII, at most 40 characters.
 inline std::string quoted(const char* begin, const char* end) {
   static constexpr char hex[] = "0123456789abcdef";
   std::string shown = "\"";

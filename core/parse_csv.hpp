@@ -1,5 +1,5 @@
-// CSV text -> a dense table of numbers and columns of text, as RFC 4180 has it. One line is one row, unless a quoted text
-// holds line breaks. A missing number is NaN, a missing text is empty; so are missing targets.
+// CSV text (RFC 4180) -> a dense table of numbers and columns of text. One line is one row, unless a quoted text contains line
+// breaks. Missing numbers are NaN and missing texts are empty; the same holds for targets.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace thresher {
 
-/// What is read of a column; "written" are values that a program would write in another way, see ValueFormat.
+/// How a column is read; "written" are values in a format of people rather than programs, see ValueFormat.
 enum class CsvColumn : char { number, target, written, written_target, text, text_target, passed };
 
 inline bool is_number(CsvColumn column) { return column <= CsvColumn::target; }
 
 struct CsvColumns {
   std::vector<CsvColumn> kinds;
-  std::vector<const ValueFormat*> formats;  // of those that are "written"; null for others
+  std::vector<const ValueFormat*> formats;  // for "written" columns; null for others
 };
 
 struct TextColumn {
@@ -28,9 +28,9 @@ struct TextColumn {
 
 template <class Value> class CsvRows {
  public:
-  Growing<double> targets;        // one column kept apart, and never rounded to float32
+  Growing<double> targets;        // kept in a separate array, and never rounded to float32
   Growing<Value> values;          // the other numbers, row by row
-  std::vector<TextColumn> texts;  // the columns of text; the target, if it is one, comes last
+  std::vector<TextColumn> texts;  // the columns of text; a text target comes last
 
   CsvRows(CsvColumns columns, char delimiter)
       : columns_(std::move(columns.kinds)), formats_(std::move(columns.formats)), fields_(delimiter) {
@@ -119,8 +119,8 @@ template <class Value> class CsvRows {
     return format->kind == ValueFormat::Kind::date ? "date or time" : "truth value";
   }
 
-  /// The field at p, if it is no plain number: its end, or null if something is wrong with it, which `wrong_` explains. A
-  /// value is in `written_` then; where a text stands is remembered until the whole row is known to be good.
+  /// A field at p that is not a plain number. Returns its end, or null on an error, which `wrong_` explains. A value is left in
+  /// `written_`; the position of a text is kept until the whole row is known to be good.
   [[gnu::noinline]] const char* read_other(CsvColumn column, const char* p, Line& line) {
     if (column == CsvColumn::passed) return end_of_field(field_, p, line);
     CsvField field;
@@ -138,8 +138,7 @@ template <class Value> class CsvRows {
     return next;
   }
 
-  /// Remembers what is wrong with the field at p, and finds the end of the row. A row whose quotes do not close is its
-  /// first line.
+  /// Records the error in the field at p and finds the end of the row. If a quote is not closed, the row is its first line only.
   [[gnu::noinline]] Outcome refuse(Wrong wrong, const char* p, Line& line) {
     bad_ = {fields_.skip_padding(p, line.end), fields_.end_in_line(p, line)};
     if (wrong == Wrong::number && says_infinity(bad_.begin, bad_.end)) wrong = Wrong::infinite;
@@ -164,12 +163,12 @@ template <class Value> class CsvRows {
   std::vector<CsvColumn> columns_;
   std::vector<const ValueFormat*> formats_;
   CsvFields fields_;
-  std::vector<CsvField> found_;  // of the row being read
+  std::vector<CsvField> found_;  // of the current row
   std::size_t n_numbers_ = 0, field_ = 0, n_fields_ = 0, n_found_ = 0;
   bool has_target_ = false, has_text_target_ = false;
   Wrong wrong_ = Wrong::number;
   double written_ = 0;
-  CsvField bad_{};  // the field that is to blame, as it is written
+  CsvField bad_{};  // the field with the error, as written
 };
 
 }  // namespace thresher

@@ -1,6 +1,6 @@
 // svmlight text -> rows:  target index:value index:value ... # comment
 //
-// Columns come out from 0 and strictly increasing within a row. Blank lines, comments and qid:N are passed over.
+// Columns are counted from 0 and strictly increase within a row. Blank lines, comments and qid:N are skipped.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@ template <class Value> class SvmlightRows {
  public:
   Growing<double> targets;
   Growing<Value> values;
-  Growing<std::int32_t> columns;       // used until a column needs more than 32 bits,
+  Growing<std::int32_t> columns;       // used until a column needs more than 32 bits;
   Growing<std::int64_t> wide_columns;  // then this
   Growing<std::int64_t> starts;
   std::int64_t width = 0;  // largest column + 1
 
-  /// n_features < 0: any column below max_features is accepted, or any at all if that is negative, too. If n_features needs 64 bits,
-  /// columns have them from the start, so that all chunks of a file look the same.
+  /// If n_features < 0, any column below max_features is accepted, or any at all if that is negative, too. If n_features needs 64
+  /// bits, columns have 64 bits from the start, so that all chunks of a file have the same type.
   SvmlightRows(std::int64_t n_features, bool zero_based, std::int64_t max_features)
       : n_features_(n_features), most_(n_features >= 0 ? n_features : max_features), base_(!zero_based),
         wide_(n_features > std::numeric_limits<std::int32_t>::max()) {
@@ -34,7 +34,7 @@ template <class Value> class SvmlightRows {
   }
   bool wide() const { return wide_; }
 
-  /// Room for a large text at once, its pairs counted at its beginning. A wrong guess costs time, nothing else.
+  /// Reserves room for a large text. The number of pairs is estimated from its beginning; a wrong estimate only costs time.
   void expect(const char* text, std::size_t size) {
     constexpr std::size_t sample = 1 << 16;
     if (size < 256 * sample) return;
@@ -92,7 +92,7 @@ template <class Value> class SvmlightRows {
         continue;
       }
       if (p - token > 18) index = whole_number(token, p);
-      const std::uint64_t column = index - base_;  // index 0 of 1-based text becomes enormous
+      const std::uint64_t column = index - base_;  // index 0 of 1-based text wraps to a huge number
       if (column >= bound) return refuse(why_not(index), token);
       double x;
       next = scan_number(++p, line.limit, x);
@@ -114,7 +114,7 @@ template <class Value> class SvmlightRows {
     return Outcome::row;
   }
 
-  /// Behind qid:N, or null and refused.
+  /// The position behind qid:N, or null on an error.
   const char* skip_qid(const char* token, const Line& line) {
     if (line.end - token < 4 || std::memcmp(token, "qid:", 4) != 0) return refuse(Wrong::pair, token), nullptr;
     std::uint64_t ignored = 0;
@@ -130,7 +130,7 @@ template <class Value> class SvmlightRows {
     return !wide_ && index - base_ < std::numeric_limits<std::int64_t>::max() ? Wrong::wide : Wrong::overflow;
   }
 
-  /// False, and refused, if a column appears twice.
+  /// False if a column appears twice.
   template <class Index> bool sort_row(const Line& line, Value* row_values, Index* row_columns, std::size_t n) {
     pairs_.resize(n);
     for (std::size_t i = 0; i < n; ++i) pairs_[i] = {row_columns[i], row_values[i]};
@@ -159,7 +159,7 @@ template <class Value> class SvmlightRows {
   bool wide_;
   Wrong wrong_ = Wrong::target;
   const char* at_ = nullptr;
-  std::vector<std::pair<std::int64_t, Value>> pairs_;  // room to sort a row in
+  std::vector<std::pair<std::int64_t, Value>> pairs_;  // scratch memory for sorting a row
 };
 
 }  // namespace thresher

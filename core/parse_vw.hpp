@@ -1,4 +1,4 @@
-// Vowpal Wabbit text -> rows of hashed features, or the names behind some of their columns.
+// Vowpal Wabbit text -> rows of hashed features, or the names of the features behind some columns.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace thresher {
 
 inline bool is_blank_line(const Line& line) { return skip_blanks(line.begin, line.end) == line.end; }
 
-/// Columns come out strictly increasing within a row. Values that share a column are added up in the order of the line.
+/// Columns strictly increase within a row. Values with the same column are added in the order of the line.
 template <class Value> class VwRows {
  public:
   Growing<double> targets;  // NaN if a line has no label
@@ -69,11 +69,11 @@ template <class Value> class VwRows {
   }
 
   VwLine line_;
-  int bits_ = 0;                          // of a column
-  std::vector<ColumnValue> row_, spare_;  // the row being read, and room to sort it in
+  int bits_ = 0;                          // per column
+  std::vector<ColumnValue> row_, spare_;  // the current row, and scratch memory for sorting it
 };
 
-/// The features behind the `n` columns at `wanted`, which rise: `space^name`, the first two of each.
+/// The features behind the `n` columns at `wanted`, in increasing order: `space^name`, at most two for each.
 class VwNames {
  public:
   VwNames(std::int64_t n_features, const std::int32_t* wanted, std::size_t n, std::uint32_t* seen)

@@ -1,4 +1,4 @@
-// What can be wrong with a line of svmlight text, in the user's words.
+// Error messages for lines of svmlight text.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ enum class Wrong { target, infinite_target, pair, qid, value, infinite_value, ze
 
 inline bool ends_token(char c) { return is_blank(c) || c == '#'; }
 
-/// Whether the bytes at p are inf or nan, in any case and with any sign: words other programs write for numbers.
+/// Whether the bytes at p are inf or nan, in any case and with any sign, as other programs write them.
 inline bool says_infinite(const char* p, const char* end) {
   if (p < end && (*p == '+' || *p == '-')) ++p;
   if (end - p < 3) return false;
@@ -22,7 +22,7 @@ inline bool says_infinite(const char* p, const char* end) {
   return std::equal(word, word + 3, "inf") || std::equal(word, word + 3, "nan");
 }
 
-/// Where a line known to be well formed uses an index for the second time.
+/// The second occurrence of an index in a line that is otherwise well formed.
 inline const char* second_use(const Line& line, std::uint64_t index) {
   bool used = false;
   for (const char* p = line.begin; p < line.end;) {
@@ -37,7 +37,7 @@ inline const char* second_use(const Line& line, std::uint64_t index) {
   return line.begin;
 }
 
-/// ", column 9: expected "index:value", got "abc"." Position and text are those of the token that begins at `at`.
+/// ", column 9: expected "index:value", got "abc"." Position and text are those of the token that starts at `at`.
 inline std::string explain(Wrong wrong, const char* at, const Line& line, std::int64_t most) {
   const char* const stop = std::find_if(at, std::max(at, line.end), ends_token);
   const std::string place = ", column " + std::to_string(at - line.begin + 1) + ": ";

@@ -1,15 +1,16 @@
-// The clock of multi-task learning. A round holds at most one row of each task, and all of them meet the same weights.
+// The clock of multi-task learning. A round holds at most one row per task, and all rows of a round are scored with the same
+// weights.
 #pragma once
 #include "learner.hpp"
 #include "matrix_pass.hpp"
 
 namespace thresher {
 
-/// A new round starts when the id of the rows changes, or when a task comes again. An open round waits in the state: n_seen counts
-/// its rows at once, and last_round tells which tasks it holds, so that closing it is O(1).
+/// A new round starts when the id of the rows changes, or when a task occurs again. An open round is kept in the state: n_seen
+/// counts its rows at once, and last_round tells which tasks it holds, so closing it is O(1).
 struct Rounds {
-  double *n_rounds, *is_open, *id;  // complete rounds
-  double *n_seen, *last_round;      // for each task: its rows, and the round of the last of them
+  double *n_rounds, *is_open, *id;  // n_rounds: complete rounds
+  double *n_seen, *last_round;      // for each task: its number of rows, and the round of its last row
   index_t n_tasks;
 
   static void declare(std::vector<Field>& fields) {
@@ -38,9 +39,9 @@ struct Rounds {
     *is_open = 0;
     ++*n_rounds;
   }
-  /// Rows of a task in complete rounds; at least 1, to divide by.
+  /// Rows of a task in complete rounds, but at least 1, since it is a divisor.
   double seen_before(index_t task) const { return std::max(n_seen[task] - holds(task), 1.0); }
-  /// The same as if the open round were complete.
+  /// The same, with the open round counted as complete.
   double seen(index_t task) const { return std::max(n_seen[task], 1.0); }
   double n_with_open() const { return *n_rounds + *is_open; }
 };

@@ -1,4 +1,4 @@
-// The one look at every stored value before a loop trusts it: finite values of a sane size, columns in range, sorted and unique.
+// Checks every stored value before a loop relies on it: finite values in the accepted range; columns in range, sorted and unique.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -15,14 +15,14 @@ enum class Fault { none, starts, range, order, value };
 struct Finding {
   Fault fault = Fault::none;
   index_t row = 0, column = 0;
-  double value = 0;  // what stands there
+  double value = 0;  // the value found there
 };
 
-constexpr double huge = 1e100;  // a feature beyond this is refused: its square must not leave the range of doubles
+constexpr double huge = 1e100;  // larger values are rejected: their squares must not overflow
 inline bool usable(double v) { return std::fabs(v) <= huge; }
 
-/// True when every |x| is at most `bound`: a double beyond it overflows when multiplied by max / bound, and then x - x is not 0.
-/// One sum tells, without a branch.
+/// True if every |x| is at most `bound`. Multiplying a larger double by max / bound overflows, and then x - x is not 0. One sum
+/// finds this without a branch.
 template <int N, class Value>
 THRESHER_INLINE bool all_within_by(const Value* values, index_t n, double bound) {
   const Value lift = sizeof(Value) == 8 ? static_cast<Value>(std::numeric_limits<double>::max() / bound) : Value(1);
@@ -47,7 +47,7 @@ bool all_within(const Value* values, index_t n, double bound) {
   return is_wide() ? all_within_wide(values, n, bound) : all_within_by<8>(values, n, bound);
 }
 
-/// The same for values that several threads may look at.
+/// The same in several threads, if there are enough values.
 template <class Value>
 bool all_usable(const Value* values, index_t n) {
   std::atomic<bool> usable{true};
@@ -77,13 +77,13 @@ Finding scan_values(const CsrRows<Value, Column>& x) {
   return {};
 }
 
-/// How many of n columns do not exceed the one before.
+/// The number of columns, of n, that do not exceed the previous one.
 template <class Column>
 THRESHER_INLINE index_t count_falls(const Column* c, index_t n) {
   constexpr index_t few = 1 << 20;
   index_t total = 0;
   for (index_t begin = 1; begin < n; begin += few) {
-    std::uint32_t count = 0;  // as wide as most columns, which lets the compiler use vectors
+    std::uint32_t count = 0;  // as wide as most columns, so that the compiler can vectorise
     for (index_t k = begin, end = n - begin < few ? n : begin + few; k < end; ++k) count += c[k] <= c[k - 1];
     total += count;
   }
@@ -94,8 +94,9 @@ THRESHER_AVX2 index_t count_falls_wide(const Column* c, index_t n) {
   return count_falls(c, n);
 }
 
-/// Whether the columns of rows begin ... end are in range, and sorted and unique in each row: they fall only where a row begins. One sweep
-/// that knows no rows counts how often they fall, since the end of a loop over each row would be mispredicted.
+/// Whether the columns of rows begin ... end are in range, and sorted and unique in each row, so that they fall only where a row
+/// starts. One sweep over all values counts the falls without regard to rows, since a loop over each row would mispredict its
+/// end.
 template <class Value, class Column>
 bool rise(const CsrRows<Value, Column>& x, index_t begin, index_t end) {
   const Column* c = x.columns;
@@ -126,7 +127,7 @@ Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
   if (finding.fault != Fault::none) return finding;
   std::atomic<bool> all_rise{true};
   in_parts(x.n_rows, x.n_values(), [&](index_t begin, index_t end) {
-    constexpr index_t few = 256;  // which stay in the cache from the first sweep to the second
+    constexpr index_t few = 256;  // these stay in the cache from the first sweep to the second
     for (index_t i = begin; i < end && all_rise; i += few)
       if (!rise(x, i, end - i < few ? end : i + few)) all_rise = false;
   });
@@ -136,7 +137,7 @@ Finding scan_structure(const CsrRows<Value, Column>& x, index_t n_stored) {
     const auto j = static_cast<index_t>(x.columns[k]);
     if (j < 0 || j >= x.n_features) return {Fault::range, i, j, 0};
   }
-  return {Fault::order, 0, 0, 0};  // which can be mended
+  return {Fault::order, 0, 0, 0};  // which sorting repairs
 }
 
 /// All that can be wrong; with `look`, values as well.

@@ -1,5 +1,4 @@
-// Scores of rows that were predicted before they were learned from, counted by class in bins: what scores are read as
-// probabilities by.
+// Counts scores in bins by class, before their rows are learned from. Calibration turns the counts into probabilities.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,8 +9,8 @@
 
 namespace thresher {
 
-/// Bins by sign and size, those below 0 first: twelve to an octave where scores of margins lie, which may all be about the same, and
-/// three beyond. Scores of any unit fit; those farther out than the last bin, or nearer to 0 than the first, count there.
+/// Bins by sign and magnitude, the negative ones first: twelve per octave in the range of typical margins, which may lie close
+/// together, and three per octave outside. Any unit of scores fits. The outermost and innermost bins take all scores beyond them.
 struct ScoreBins {
   static constexpr int lowest = -20, fine_from = -4, fine_to = 6, highest = 12;  // octaves
   static constexpr int n_below = 3 * (fine_from - lowest), n_fine = 12 * (fine_to - fine_from), n_above = 3 * (highest - fine_to);
@@ -19,8 +18,8 @@ struct ScoreBins {
 
   static constexpr std::uint64_t fraction_bits = (std::uint64_t{1} << 52) - 1;  // |x| = (1 + fraction / 2^52) 2^octave
 
-  /// Where the twelfths of an octave begin, and for each of 32 parts of the octave the twelfth of its begin: a part holds at most one
-  /// more begin.
+  /// Where the twelfths of an octave start, and for each of 32 parts of the octave the twelfth at its start. At most one more
+  /// twelfth starts inside a part.
   struct Twelfths {
     std::uint64_t from[13] = {};
     int first[32] = {};
@@ -53,7 +52,7 @@ struct ScoreBins {
   static index_t of(double score) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &score, sizeof bits);
-    const int octave = static_cast<int>(bits >> 52 & 0x7ff) - 1023;  // far below all for 0, above all if not finite
+    const int octave = static_cast<int>(bits >> 52 & 0x7ff) - 1023;  // very small for 0, very large if not finite
     const std::uint64_t fraction = bits & fraction_bits;
     index_t at = 0;
     if (octave >= highest) at = n_each - 1;
@@ -71,18 +70,18 @@ struct ScoreBins {
   }
 };
 
-/// Counts of one model: for each output the bins of rows of other classes, then those of its own. The t-th row counts t^2 times its
-/// weight, so that the scores of late models prevail; the counts of separate rows add up, on any machine. The clock is read when a
-/// pass begins and written when it ends. So are sums over the scores of a single output, for each class, which show how they have
-/// drifted: of the last rows, which count t^16 times their weight, that number, their scores and the squares of these; then the
-/// scores of all rows, which count as in bins.
+/// Counts of one model: for each output the bins of rows of other classes, then those of its own class. The t-th row counts t^2
+/// times its weight, so that the scores of late models prevail. Counts of separate rows can be added, on any machine. The clock
+/// is read when a pass starts and written when it ends. The same holds for sums over the scores of a single output, for each
+/// class, which measure drift: a count, the scores and their squares of the last rows, which count t^16 times their weight; then
+/// the scores of all rows, which count as in bins.
 class ScoreCounts {
  public:
   static constexpr index_t n_clock = 4, n_drift = 8;
 
   ScoreCounts() = default;
-  /// `clock`: rows, the sum of what they count, the sum of its squares, and one number more that readers keep there. Unless scores
-  /// age, all rows count by their weight alone: they were scored by one model.
+  /// `clock`: rows, the sum of their counts, the sum of squared counts, and a number that readers store there. Unless scores age,
+  /// all rows count by their weight alone, since one model scored them.
   ScoreCounts(double* bins, double* clock, double* drift, index_t n_outputs, bool ages = true)
       : bins_(bins), clock_(clock), drift_(drift), n_outputs_(n_outputs), ages_(ages), n_rows_(clock[0]), sum_(clock[1]),
         squares_(clock[2]) {
@@ -91,8 +90,8 @@ class ScoreCounts {
 
   explicit operator bool() const { return bins_ != nullptr; }
 
-  /// Scores of a row, `stride` apart, before it is learned from. With one output, `code` above 0 is its class; with more, that of
-  /// the class, and a score counts as its lead over the best of the others.
+  /// Adds the scores of a row, `stride` apart, before it is learned from. With one output, the class is positive if `code` is
+  /// above 0. With more, `code` is the class, and the lead of an output over the best of the others is counted.
   void add(const double* scores, index_t stride, double code, double weight) {
     n_rows_ += 1;
     const double counts = ages_ ? weight * n_rows_ * n_rows_ : weight;
@@ -123,7 +122,7 @@ class ScoreCounts {
   }
 
  private:
-  static constexpr double farthest = 1e30;  // so that no sum overflows
+  static constexpr double farthest = 1e30;  // so that sums do not overflow
 
   void add_moments(double* of_class, double score, double weight, double counts) const {
     const double s = std::fmin(std::fmax(score, -farthest), farthest);
@@ -141,7 +140,7 @@ class ScoreCounts {
   double n_rows_ = 0, sum_ = 0, squares_ = 0, moments_[n_drift] = {};
 };
 
-/// Scores of one output on their way to the counts: some at a time, apart from the loop that learns, which has no registers to spare.
+/// A queue for the scores of one output. They are counted in groups, outside the training loop, which has no registers to spare.
 class ScoreQueue {
  public:
   explicit ScoreQueue(ScoreCounts* counts) : counts_(counts) {}

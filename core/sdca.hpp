@@ -1,4 +1,4 @@
-// Proximal stochastic dual coordinate ascent: linear classification with an elastic net, certified by its duality gap.
+// Proximal stochastic dual coordinate ascent: linear classification with an elastic net, with a duality gap as certificate.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 
 namespace thresher {
 
-/// How a loss climbs in the dual, where b = -slope y and its gain is -conjugate(-b y): the best b for a row of margin m, pushed
-/// back by q.
+/// The dual step of a loss, where b = -slope y and its gain is -conjugate(-b y): the best b for a row of margin m, with a
+/// proximal term of weight q.
 struct DualStep {
   /// argmax_c  gain(c) - c m - q (c - b)^2 / 2
   virtual double best(double b, double m, double q) const = 0;
@@ -32,8 +32,8 @@ struct SquaredHingeStep final : DualStep {  // b >= 0
 };
 
 struct LogisticStep final : DualStep {  // 0 <= b <= 1
-  /// log((1 - c) / c) = m + q (c - b) in the log-odds z of c: the slope of z + m + q (c - b) is 1 or more, Newton's steps
-  /// are kept between two ends that close in.
+  /// Solves log((1 - c) / c) = m + q (c - b) in the log-odds z of c. The slope of z + m + q (c - b) is 1 or more. Newton steps
+  /// stay within a bracket that shrinks.
   double best(double b, double m, double q) const override {
     double low = -m - q * (1 - b), high = -m + q * b;
     double z = std::min(high, std::max(low, b > 0 && b < 1 ? std::log(b / (1 - b)) : -m));
@@ -67,9 +67,9 @@ inline std::unique_ptr<DualStep> make_dual_step(const std::string& name) {
 ///
 ///     D(b) = sum_i s_i gain(b_i) - (l2 / 2) |w|^2  <=  min P  <=  P(w).
 ///
-/// A step maximises over one b_i what is left when |w|^2 / 2 is replaced by its quadratic upper bound in v.
-/// Shalev-Shwartz & Zhang, Math. Prog. 155 (2016), Prox-SDCA option I. With momentum (their accelerated form) v carries a term of
-/// the point ahead, which is the caller's to add, and l2 is larger by kappa.
+/// A step maximises the dual in one b_i, with |w|^2 / 2 replaced by its quadratic upper bound in v.
+/// Shalev-Shwartz & Zhang, Math. Prog. 155 (2016), Prox-SDCA option I. With momentum (their accelerated form), v includes a term
+/// of the extrapolated point, which the caller must add, and l2 is larger by kappa.
 struct Sdca {
   double *b, *v;  // one per row; one per weight, the constant last
   const double* share;
@@ -88,7 +88,7 @@ struct Sdca {
     x.each([&](index_t j, double xj) { v[j] += by * xj; });
   }
 
-  /// One step for each row of the lesson's order.
+  /// One step for each row, in the lesson's order.
   template <class Rows>
   void epoch(const Rows& rows, double bias, const Lesson& lesson) {
     const Ahead<Rows> ahead(rows);
@@ -107,7 +107,7 @@ struct Sdca {
   }
 
   struct Bounds { double primal, dual; };
-  /// P of any weights w, and D of b; v is summed up anew, so that no rounding of the steps is left in it.
+  /// P for any weights w, and D at b. v is computed afresh, which removes rounding errors of the steps.
   template <class Rows>
   Bounds bounds(const Rows& rows, double bias, const Lesson& lesson, const double* w) {
     const index_t n = rows.n_features;

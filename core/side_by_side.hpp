@@ -21,7 +21,7 @@ struct CsrPiece {
   }
 };
 
-/// Dense rows, of which zeros and missing values are left out.
+/// Dense rows. Zeros and missing values are left out.
 template <class T> struct DensePiece {
   const T* values;
   std::int64_t width;
@@ -34,7 +34,7 @@ template <class T> struct DensePiece {
   }
 };
 
-/// A single 1 in each row, and none where its column is below 0.
+/// A single 1 in each row, or nothing if its column is negative.
 struct OnesPiece {
   const std::int32_t* columns;
 
@@ -43,7 +43,7 @@ struct OnesPiece {
   }
 };
 
-/// A piece of rows, and the column at which it begins.
+/// A piece of rows, and the column at which it starts.
 struct RowPiece {
   std::variant<CsrPiece, DensePiece<double>, DensePiece<float>, OnesPiece> rows;
   std::int32_t first;

@@ -1,4 +1,4 @@
-// Pairs of a column and a value, sorted by column; equal columns keep their order. Rows of hashed features need it.
+// Sorts pairs of a column and a value by column; equal columns keep their order. Needed for rows of hashed features.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct ColumnValue {
   double value;
 };
 
-/// By insertion if they are few; otherwise digit by digit, the lowest first, which has no branch to guess wrong. `spare` is
-/// room to work in. Columns are below 2^bits.
+/// Insertion sort for few pairs; otherwise radix sort from the lowest digit, which has no branch to mispredict. `spare` is
+/// scratch memory. Columns are below 2^bits.
 inline void sort_pairs(std::vector<ColumnValue>& pairs, std::size_t n, int bits, std::vector<ColumnValue>& spare) {
   if (n <= 24) {
     for (std::size_t i = 1; i < n; ++i) {

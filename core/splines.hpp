@@ -1,13 +1,13 @@
 // Quadratic splines of the columns of dense rows.
 //
-// A column with knots t_0 < ... < t_{m-1} gives x itself and the m + 1 quadratic B-splines B_0, ..., B_m over these knots. They sum to
-// 1 and span x as well; but learners that shrink weights find straight lines by x, and the ends of curves by B_0 and B_m. On
-// t_i <= x <= t_{i+1} three of them are not 0,
+// A column with knots t_0 < ... < t_{m-1} gives x itself and the m + 1 quadratic B-splines B_0, ..., B_m over these knots. They
+// sum to 1 and also span x. But with x itself, learners that shrink weights find straight lines, and with B_0 and B_m the ends of
+// curves. On t_i <= x <= t_{i+1}, three of them are not 0,
 //
 //     B_i = (t_{i+1} - x)^2 / ((t_{i+1} - t_i) (t_{i+1} - t_{i-1})),   B_{i+2} = (x - t_i)^2 / ((t_{i+1} - t_i) (t_{i+2} - t_i)),
 //     B_{i+1} = 1 - B_i - B_{i+2},   with t_{-1} = t_0 and t_m = t_{m-1}            de Boor, A Practical Guide to Splines, ch. IX
 //
-// and beyond the outer knots each goes on along its tangent. A column without knots gives x alone.
+// and each continues along its tangent beyond the outer knots. A column without knots gives x alone.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct ColumnKnots {
   const index_t* starts;  // column j has the knots from starts[j] to starts[j + 1]
 
   index_t n(index_t j) const { return starts[j + 1] - starts[j]; }
-  /// Features of a column: itself, and its splines.
+  /// Number of features of a column: itself and its splines.
   index_t width(index_t j) const { return n(j) == 0 ? 1 : n(j) + 2; }
 };
 
@@ -50,8 +50,8 @@ template <class T> void add_splines(double x, const double* t, index_t m, T* out
   out[i + 2] += static_cast<T>(right);
 }
 
-/// Writes for each column of each row x, and its splines less their means (one entry for each feature, that of x is not read). Of
-/// a missing value (NaN) x is missing, and the splines are at their means. A value of no sane size ends it.
+/// Writes for each column of each row x, and its splines less their means (one entry for each feature; that of x is not read). If
+/// x is missing (NaN), it stays missing and the splines are at their means. Stops at a value outside the accepted range.
 template <class T>
 Finding spline_features(const T* rows, index_t n_rows, index_t n_columns, ColumnKnots columns, const double* means, T* out) {
   Watch watch;

@@ -1,4 +1,4 @@
-// The fields of some rows of CSV text before anything is known of its columns: for looking at how a file begins.
+// Splits some rows of CSV text into fields before the columns are known, to inspect the beginning of a file.
 #pragma once
 
 #include <string>

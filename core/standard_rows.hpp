@@ -1,4 +1,4 @@
-// Dense rows in the units in which learners that tune themselves see them: columns centred and divided by their deviation.
+// Standardises dense rows for learners that tune themselves: columns are centred and divided by their standard deviation.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace thresher {
 
-/// Running mean, sum of squared deviations and number of values other than 0 of each column, over n rows.
+/// Running mean, sum of squared deviations and number of non-zeros of each column, over n rows.
 struct Columns {
   double *mean, *m2, *count;
   double n;
 };
 
-/// Adds `n_rows` rows, at most four at a time so that what is known of a column stays in registers. A column sees one row after
-/// the other: how rows are cut leaves no trace.
+/// Adds `n_rows` rows, at most four at a time so that the statistics of a column stay in registers. A column takes one row after
+/// the other, so the division of rows into batches has no effect.
 template <int n_rows>
 THRESHER_WIDE void add_rows(const double* const* x, index_t n_features, Columns& known) {
   double share[n_rows];
@@ -37,8 +37,8 @@ THRESHER_WIDE void add_rows(const double* const* x, index_t n_features, Columns&
   }
 }
 
-/// to[j] = (x[j] - shift[j]) * inverse[j], at most `far` from 0; `to` may be `x`. Whether any of them lay farther:
-/// then its bits changed, which is told without a branch.
+/// to[j] = (x[j] - shift[j]) * inverse[j], clipped to [-far, far]; `to` may be `x`. Returns whether any value was clipped, which
+/// is found without a branch, by comparing bits.
 THRESHER_WIDE inline bool scale_row(const double* x, index_t n_features, const double* shift, const double* inverse, double far,
                                     double* to) {
   std::int64_t changed = 0;
@@ -55,7 +55,7 @@ THRESHER_WIDE inline bool scale_row(const double* x, index_t n_features, const d
   return changed != 0;
 }
 
-/// All values of a row, where they are or in `room`.
+/// All values of a row: in place if it is dense, otherwise copied to `room`.
 inline const double* all_values(const DenseRow<double>& row, double*) { return row.values; }
 template <class Row>
 const double* all_values(const Row& row, double* room) {
@@ -64,7 +64,7 @@ const double* all_values(const Row& row, double* room) {
   return room;
 }
 
-/// Adds rows[part[0]], rows[part[1]], ... to what is known about their columns; `room` holds four rows.
+/// Adds rows[part[0]], rows[part[1]], ... to the statistics of their columns; `room` holds four rows.
 template <class AllRows>
 void measure_rows(const AllRows& rows, const index_t* part, index_t n_part, Columns known, double* room) {
   const double* x[4];
@@ -77,7 +77,7 @@ void measure_rows(const AllRows& rows, const index_t* part, index_t n_part, Colu
   }
 }
 
-/// Row i of `out` is the scaled row part[i]; is_far[i], if given, says whether some of its values lay farther.
+/// Row i of `out` is the scaled row part[i]; is_far[i], if given, says whether any of its values was clipped.
 template <class AllRows>
 void scale_rows(const AllRows& rows, const index_t* part, index_t n_part, const double* shift, const double* inverse, double far,
                 double* out, std::uint8_t* is_far) {

@@ -1,4 +1,4 @@
-// Some values of a column of text, in another order.
+// Selects values of a column of text, in any order.
 #pragma once
 
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace thresher {
 
-/// The values at these places; a place below 0 counts from the end.
+/// The values at these indices; a negative index counts from the end.
 inline void take_texts(const Texts& texts, const std::int64_t* places, std::size_t n, Growing<std::int64_t>& offsets,
                        Growing<std::uint8_t>& bytes) {
   std::int64_t* const ends = offsets.room(n + 1);

@@ -1,5 +1,6 @@
-// Tasks on the same dense rows: two columns meet the rates of several tasks in one sweep, which also makes the steps of the two
-// columns before them. The second column is met before the step of the first; what that step changes is added afterwards.
+// Tasks on the same dense rows: one sweep computes the products of two columns with the rates of several tasks, and applies the
+// steps of the two previous columns. The second product is computed before the first column's step; the effect of that step is
+// added afterwards.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -10,7 +11,7 @@
 
 namespace thresher {
 
-/// Four numbers side by side, added and multiplied each with its own.
+/// Four numbers, added and multiplied element by element.
 #if THRESHER_GNU
 using Four = double __attribute__((vector_size(32)));
 #else
@@ -36,8 +37,8 @@ namespace columns_detail {
 THRESHER_INLINE void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof to); }
 THRESHER_INLINE void load(const float* from, Four& to) { to = Four{from[0], from[1], from[2], from[3]}; }
 
-/// For tasks t = 0 ... W - 1:  q_t += sum_m step_m[t] moved_m, over M steps, and  out_c[t] = <x_c, q_t>  for C columns, in the same
-/// order on any machine.
+/// For tasks t = 0 ... W - 1:  q_t += sum_m step_m[t] moved_m, over M steps, and  out_c[t] = <x_c, q_t>  for C columns, in the
+/// same order on every machine.
 template <int W, int M, int C, class Value>
 THRESHER_INLINE void sweep_body(const double* const* moved, const double* const* step, const Value* const* x, double* const* q,
                                 index_t n, double* const* out) {
@@ -97,10 +98,10 @@ void sweep_wide(const double* const* moved, const double* const* step, const Val
 template <class Columns> struct IsDense : std::false_type {};
 template <class Value> struct IsDense<DenseRows<Value>> : std::true_type {};
 
-/// Rates of tasks on the same dense rows, with steps along the last columns that have not been made yet.
+/// Rates of tasks on the same dense rows, with pending steps along the last columns.
 class TaskSweep {
  public:
-  /// For what these tasks keep for each row: rates q, or anything else that columns are added to.
+  /// Works on any array that tasks keep per row: rates q, or anything else to which columns are added.
   template <class Tasks, class Kept>
   void begin(Tasks& tasks, Kept kept) {
     rates.clear();
@@ -111,7 +112,7 @@ class TaskSweep {
     for (auto& each : step) each.resize(rates.size());
   }
 
-  /// out_t = <x, q_t>, after all steps; `next` is the column that is likely to be asked for next, if it is known.
+  /// out_t = <x, q_t>, after all steps. `next` is the column that is probably needed next, if known.
   template <class Value>
   void dot(const DenseRow<Value>& x, const DenseRow<Value>* next, double* out) {
     if (met == x.values) {
@@ -128,7 +129,7 @@ class TaskSweep {
     next ? with_steps<2>(columns, outs) : with_steps<1>(columns, outs);
     met = columns[1], n_waiting = 0;
   }
-  /// q_t += step_t d x, as soon as the next column is looked at; without d, it is 1.
+  /// q_t += step_t d x, delayed until the next column is read. Without d, it is 1.
   template <class Value>
   void add(const DenseRow<Value>& x, const double* d, const double* by) {
     if (n_waiting == 2) flush();
@@ -136,14 +137,14 @@ class TaskSweep {
     std::copy_n(by, rates.size(), step[n_waiting].begin());
     ++n_waiting;
   }
-  /// Makes the steps that wait.
+  /// Applies the pending steps.
   void flush() {
     const double* none[1] = {nullptr};
     double* nowhere[2] = {nullptr, nullptr};
     if (n_waiting > 0) with_steps<0>(none, nowhere);
     n_waiting = 0, met = nullptr;
   }
-  /// The rates have changed otherwise: what was found out ahead does not hold any more.
+  /// Discards the product computed ahead, since the rates have changed in another way.
   void forget() { met = nullptr; }
 
  private:
@@ -170,7 +171,7 @@ class TaskSweep {
 
   std::vector<double*> rates;
   std::vector<double> moved[2], step[2];
-  std::vector<double> ahead;  // <x, q_t> of the column that was met ahead of its turn, before the steps that wait
+  std::vector<double> ahead;  // <x, q_t> of the column computed ahead, before the pending steps
   const void* met = nullptr;  // the values of that column
   int n_waiting = 0;
   index_t n_rows = 0;

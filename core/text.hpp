@@ -1,4 +1,4 @@
-// A column of text as Arrow keeps it: value i is data[offsets[i], offsets[i + 1]).
+// A column of text in Arrow's layout: value i is data[offsets[i], offsets[i + 1]).
 #pragma once
 
 #include <cstdint>

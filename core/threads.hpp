@@ -10,14 +10,14 @@
 
 namespace thresher {
 
-/// The most threads that a loop may use; the bindings set it.
+/// The maximal number of threads for a loop; the bindings set it.
 struct Threads {
   static inline std::atomic<int> most{1};
-  static constexpr index_t of_part = index_t{1} << 16;    // values that a thread takes at a time
-  static constexpr index_t of_thread = index_t{1} << 18;  // values that are worth one more thread: it takes some 20 us to start
+  static constexpr index_t of_part = index_t{1} << 16;    // values per part
+  static constexpr index_t of_thread = index_t{1} << 18;  // values that justify another thread, which takes some 20 us to start
 };
 
-/// A function of the rows from begin to end, whoever wrote it: threads are started and joined by code that is compiled once.
+/// A type-erased function of the rows from begin to end, so that the code that starts and joins threads is compiled once.
 struct PartOfRows {
   const void* f;
   void (*call)(const void* f, index_t begin, index_t end);
@@ -25,7 +25,7 @@ struct PartOfRows {
   void operator()(index_t begin, index_t end) const { call(f, begin, end); }
 };
 
-/// Parts of `size` rows in `n_threads` threads, this one among them.
+/// Runs parts of `size` rows in `n_threads` threads, including this one.
 inline void run_in_threads(index_t n_rows, index_t size, index_t n_threads, PartOfRows f) {
   std::atomic<index_t> next{0};
   std::exception_ptr thrown;
@@ -42,7 +42,7 @@ inline void run_in_threads(index_t n_rows, index_t size, index_t n_threads, Part
   threads.reserve(static_cast<std::size_t>(n_threads - 1));
   try {
     for (index_t t = 1; t < n_threads; ++t) threads.emplace_back(work);
-  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): those that run do all of it
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the threads that did start do all the work
   }
   work();
   for (std::thread& thread : threads) thread.join();
@@ -57,8 +57,8 @@ THRESHER_APART inline void run_parts(index_t n_rows, index_t n_values, PartOfRow
   run_in_threads(n_rows, (n_rows + n_parts - 1) / n_parts, n_threads, part);
 }
 
-/// Calls f(begin, end) for parts of 0 ... n_rows that together hold `n_values`; each part once, in any order. Threads live as long as the
-/// call, so that nothing is left to a process that forks. An exception ends the loop and is thrown again by the caller's thread.
+/// Calls f(begin, end) for parts of 0 ... n_rows that together hold `n_values`; each part once, in any order. The threads end
+/// with the call, so that none exists when a process forks. An exception ends the loop and is rethrown in the caller's thread.
 template <class F>
 void in_parts(index_t n_rows, index_t n_values, F f) {
   run_parts(n_rows, n_values, {&f, [](const void* it, index_t begin, index_t end) { (*static_cast<const F*>(it))(begin, end); }});

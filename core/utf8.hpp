@@ -1,4 +1,4 @@
-// Are bytes well-formed UTF-8?
+// Checks whether bytes are well-formed UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace thresher {
 
-/// How many of the bytes at p are well-formed UTF-8 or, with `good` false, the start of a sequence that then breaks off
-/// (the Unicode standard, table 3-7).
+/// How many of the bytes at p are well-formed UTF-8 or, with `good` false, the start of a sequence that is then broken (the
+/// Unicode standard, table 3-7).
 inline std::size_t utf8_sequence(const unsigned char* p, const unsigned char* end, bool& good) {
   const unsigned char lead = *p;
   good = lead < 0x80;
   if (lead < 0xc2 || lead > 0xf4) return 1;
   const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  unsigned char low = 0x80, high = 0xbf;  // of the second byte: no long forms, no surrogates, nothing beyond U+10FFFF
+  unsigned char low = 0x80, high = 0xbf;  // second byte: no overlong forms, no surrogates, at most U+10FFFF
   if (lead == 0xe0) low = 0xa0;
   if (lead == 0xed) high = 0x9f;
   if (lead == 0xf0) low = 0x90;

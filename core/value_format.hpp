@@ -12,17 +12,17 @@
 
 namespace thresher {
 
-/// How the values of one column are written. Each becomes a double: dates are days since 1970-01-01, times of day are
-/// hours, truth values are 0 and 1, and whatever says "missing" is NaN.
+/// How the values of one column are written. Each becomes a double: dates are days since 1970-01-01, times of day are hours,
+/// truth values are 0 and 1, and missing values are NaN.
 struct ValueFormat {
   enum class Kind : char { number, date, boolean };
 
   Kind kind = Kind::number;
-  char decimal = '.', thousands = 0;  // thousands: 0 for none; a blank or an apostrophe stand for their Unicode relatives
+  char decimal = '.', thousands = 0;  // thousands: 0 for none; blank and apostrophe include their Unicode forms
   std::string unit;                   // before or behind a number
   std::string pattern;                // of a date, see DatePattern
-  std::vector<std::string> yes, no;   // words of truth values, in small letters
-  std::vector<std::string> missing;   // more words for a missing value, as they are written
+  std::vector<std::string> yes, no;   // words for truth values, in lower case
+  std::vector<std::string> missing;   // further words for a missing value, as written
 
   /// Whether [begin, end) is a value of this format or missing.
   bool read(const char* begin, const char* end, double& x) const {
@@ -58,7 +58,7 @@ struct ValueFormat {
     return true;
   }
 
-  /// Bytes of a blank at p: a space, a tab, or one of the spaces that typesetters put between digits; 0 for none.
+  /// Length of a blank at p: a space, a tab, or one of the typographic spaces between digits. 0 if there is none.
   static std::size_t blank_at(const char* p, const char* end) {
     if (p < end && is_blank(*p)) return 1;
     for (const char* space : {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89"})  // no-break, narrow no-break, thin
@@ -92,13 +92,13 @@ struct ValueFormat {
 
   static bool take_sign(const char*& p, const char* end, bool& negative) {
     if (p < end && (*p == '-' || *p == '+')) negative ^= *p++ == '-';
-    else if (starts_with(p, end, "\xe2\x88\x92")) p += 3, negative = !negative;  // the minus of typesetters
+    else if (starts_with(p, end, "\xe2\x88\x92")) p += 3, negative = !negative;  // the Unicode minus sign
     else return false;
     while (const std::size_t n = blank_at(p, end)) p += n;
     return true;
   }
 
-  /// Signs, brackets (as accountants write negative numbers) and the unit may come in any order around the digits.
+  /// Signs, brackets (for negative numbers in accounting) and the unit may surround the digits in any order.
   bool read_number(const char* p, const char* end, double& x) const {
     bool negative = false;
     if (end - p > 2 && *p == '(' && end[-1] == ')') {
@@ -121,8 +121,8 @@ struct ValueFormat {
     return p < end && *p == thousands ? 1 : 0;
   }
 
-  /// The number as a program would write it, or nothing if digits are not grouped as they should be: in threes, or, as in
-  /// India, in twos before the last three.
+  /// Rewrites the number as a program would. Returns 0 if its digits are not grouped correctly: in threes or, as in India, in
+  /// twos before the last three.
   std::size_t plain(const char* p, const char* end, char* text) const {
     std::size_t n = 0, group = 0, n_groups = 0, last = 0;
     bool whole = true;  // before the decimal mark

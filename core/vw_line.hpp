@@ -1,8 +1,8 @@
 // One line of Vowpal Wabbit text -> its label and its features:  label importance initial 'tag|space:weight name:value ...
 //
-// Everything but the bar may be missing. The column of a feature is the hash of its name, seeded by that of its namespace.
-// A whole number is a column itself; in a namespace with a name, it is counted from a column that the hash of the namespace
-// chooses. Columns beyond the last begin anew at 0. Values without a name are numbered from 0 within their namespace.
+// Everything except the bar may be missing. The column of a feature is the hash of its name, seeded with the hash of its
+// namespace. A whole number is used as a column directly; in a named namespace, it is an offset from a column given by the hash
+// of the namespace. Columns beyond the last wrap around to 0. Values without a name are numbered from 0 within their namespace.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct VwSpace {
 
 struct VwFeature {
   Span name;
-  std::uint64_t number;  // of one that has no name
+  std::uint64_t number;  // of a feature without a name
   std::uint64_t column;
   double value;
 };
@@ -38,8 +38,8 @@ class VwLine {
  public:
   explicit VwLine(std::uint64_t n_features) : n_features_(n_features) {}
 
-  /// Calls each(namespace, feature) for all features. False, and refused, if the line is malformed, which may be found out
-  /// behind the first of them.
+  /// Calls each(namespace, feature) for all features. False if the line is malformed, which may only be found after some of the
+  /// calls.
   template <class Each> bool read(const Line& line, VwLabel& label, const Each& each) {
     const auto size = static_cast<std::size_t>(line.end - line.begin);
     const char* p = static_cast<const char*>(std::memchr(line.begin, '|', size));
@@ -74,7 +74,7 @@ class VwLine {
     return true;
   }
 
-  /// Remembers what is wrong with a line whose features were all read: a value, or a sum of values, beyond the range.
+  /// Records an error in a line whose features were all read: a value, or a sum of values, that is out of range.
   void refuse_sum(const Line& line) { refuse(Wrong::sum, line.begin); }
 
   std::string explain(const Line& line) const {
@@ -104,7 +104,7 @@ class VwLine {
     return false;
   }
 
-  /// What stands before the first bar. The last word is a tag if it touches the bar or begins with an apostrophe.
+  /// Reads the part before the first bar. The last word is a tag if it touches the bar or starts with an apostrophe.
   bool read_label(const char* p, const char* bar, VwLabel& label) {
     static constexpr Wrong wrongs[] = {Wrong::label, Wrong::weight, Wrong::initial};
     for (int n_words = 0;; ++n_words) {
@@ -138,7 +138,7 @@ class VwLine {
     return {name, seed, bucket_of(seed, n_features_)};
   }
 
-  /// Finds the column of the feature whose name begins as it says, and returns the end of the name.
+  /// Finds the column of the feature whose name starts at its begin, and returns the end of the name.
   const char* scan_feature(VwFeature& feature, const VwSpace& space, const Line& line) const {
     const char* const begin = feature.name.begin;
     std::uint64_t number = 0;

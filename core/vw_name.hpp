@@ -15,8 +15,8 @@ struct Span {
 
 inline bool ends_name(char c) { return is_blank(c) || c == ':' || c == '|'; }
 
-/// Which of eight bytes is the first that ends a name; 8 if none does. Subtraction borrows from higher bytes only, so that the
-/// lowest bit found is right, and those above it need not be.
+/// The position of the first of eight bytes that ends a name; 8 if none does. Subtraction borrows from higher bytes only, so the
+/// lowest bit found is correct; those above it may not be.
 inline std::size_t first_stop(std::uint64_t word) {
   constexpr std::uint64_t ones = 0x0101010101010101u;
   std::uint64_t found = 0;
@@ -28,7 +28,7 @@ inline std::size_t first_stop(std::uint64_t word) {
   return found ? static_cast<std::size_t>(trailing_zeros(found)) / 8 : 8;
 }
 
-/// The end of the name at `begin`, and the hash that hash_bytes would give: one look at its bytes, eight at a time.
+/// The end of the name at `begin`, and the hash that hash_bytes would give, in one loop over its bytes, eight at a time.
 inline const char* scan_name(const char* const begin, const Line& line, std::uint64_t seed, std::uint64_t& hash) {
   WordHash words(seed);
   for (const char* p = begin;; p += 8) {

@@ -1,15 +1,15 @@
-// Interrupts of long loops.
+// Interrupts long loops.
 #pragma once
 #include <chrono>
 #include <cstdint>
 
 namespace thresher {
 
-/// Throws if a loop should end. Call tick() once for each step, however long a step takes: the clock is read about once a
-/// millisecond, and interrupts are checked twenty times a second.
+/// Throws if a loop should end. Call tick() once per step, however long a step takes: the clock is read about once a millisecond,
+/// and interrupts are checked twenty times a second.
 class Watch {
  public:
-  /// Throws if the loops of this thread should end; the bindings put a look for Ctrl-C here.
+  /// Throws if the loops of this thread should end. The bindings install a check for Ctrl-C here.
   static inline void (*ask)() = nullptr;
 
   void tick() {

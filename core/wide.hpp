@@ -1,6 +1,6 @@
-// Loops that the compiler makes twice, for any machine and for AVX2, with the same bits: no operation is fused or reordered.
+// Loops that the compiler builds twice, for any machine and for AVX2, with the same bits: no operation is fused or reordered.
 #pragma once
-#include <cstdlib>  // tells whether this is glibc, which finds the better of the two when a program starts
+#include <cstdlib>  // defines __GLIBC__ if this is glibc, which chooses between the two at program start
 
 #if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define THRESHER_WIDE __attribute__((target_clones("avx2", "default")))

@@ -1,8 +1,8 @@
 // Text -> words -> counts in buckets.
 //
-// A word is a run of letters and digits, with apostrophes inside it, of at least two characters; ASCII letters are made
-// small. Every character beyond ASCII is a letter, but for spaces and punctuation: U+0080 to U+00BF, U+2000 to U+206F and
-// U+3000 to U+303F.
+// A word is a run of letters and digits, with apostrophes inside it, of at least two characters. ASCII letters are lower-cased.
+// Every character beyond ASCII is a letter, except spaces and punctuation: U+0080 to U+00BF, U+2000 to U+206F and U+3000 to
+// U+303F.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace thresher {
 
-/// ASCII letters made small, digits and the apostrophe as they are, 0 for all else.
+/// Lower-case for ASCII letters; digits and the apostrophe unchanged; 0 for all other bytes.
 struct WordLetters {
   char of[128] = {};
   constexpr WordLetters() {
@@ -23,7 +23,7 @@ struct WordLetters {
   }
 };
 
-/// The words of one text, one behind the other with a blank in between, so that two neighbours are a piece of it as well.
+/// The words of one text, separated by blanks, so that a pair of neighbours is also a contiguous piece.
 class Words {
  public:
   struct Span { const char *begin, *end; };
@@ -48,8 +48,8 @@ class Words {
   }
 
  private:
-  /// Copies the word at p, if any, and moves p past it. Returns the end of the copy, without outer apostrophes, or its
-  /// beginning if the word is too short.
+  /// Copies the word at p, if any, and moves p past it. Returns the end of the copy, without outer apostrophes, or its start if
+  /// the word is too short.
   static char* copy_word(const char*& p, const char* end, char* out) {
     static constexpr WordLetters small;
     char *const begin = out, *stop = out;
@@ -73,7 +73,7 @@ class Words {
     return n_characters >= 2 ? stop : begin;
   }
 
-  /// Bytes of a space or a punctuation mark beyond ASCII at p, else 0.
+  /// The length of a space or punctuation mark beyond ASCII at p, or 0.
   static std::size_t mark(const char* p, const char* end) {
     const auto at = [&](std::ptrdiff_t i) { return i < end - p ? static_cast<unsigned char>(p[i]) : 0; };
     if (at(0) == 0xc2 && at(1) >= 0x80 && at(1) <= 0xbf) return 2;
@@ -92,7 +92,7 @@ struct WordCounts {
   Growing<std::int64_t> starts;
 };
 
-/// WordCounts of the words of each text and, with `pairs`, of each two neighbours.
+/// Counts the words of each text and, with `pairs`, every pair of neighbouring words.
 inline void count_words(const Texts& texts, std::uint64_t seed, bool pairs, Buckets& buckets, WordCounts& out) {
   Words words;
   std::vector<std::int32_t> found;

@@ -768,7 +768,7 @@ REFUSALS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (
         (X3, [f"${k},000" for k in range(30)]),
         {},
-        "targets that are text must repeat, got 30 different ones in 30 rows; name another column with target=,",
+        "targets that are text must repeat, got 30 different values in 30 rows; name another column with target=,",
     ),
     ((X3, Y3, "regression"), {}, "regression needs targets that are numbers, got text."),
     ((X3, None, "regression"), {}, "regression needs targets, and there are none."),

@@ -99,7 +99,7 @@ def test_the_unit_of_targets_does_not_matter_to_tasks_and_groups(frame):
 REFUSALS = [
     ({"groups": "encoder", "task_column": "school"}, "groups and task_column cannot both be given"),
     ({"task_column": "class"}, "auto: task_column must be a column of X, but there is no 'class'"),
-    ({"task_column": "hours"}, "auto: tasks must be words or whole numbers, but column 'hours' holds"),
+    ({"task_column": "hours"}, "auto: tasks must be text or whole numbers, but column 'hours' holds"),
     ({"task_column": 1.5}, "auto: task_column must be None, or a column"),
     ({"task_column": "school", "kernel": "rbf"}, "kernel must be None or 'linear' with task_column, got 'rbf'"),
     ({"groups": "encoder", "kernel": "rbf"}, "kernel must be None or 'linear' with groups, got 'rbf'"),

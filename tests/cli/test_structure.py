@@ -259,7 +259,7 @@ def test_rows_of_a_new_task_are_learned_but_not_predicted_first(capsys):
         (["exam.csv", "--task-column", "score"], "'score' is the target"),
         (["exam.csv", "--task-column", "17"], "--task-column must be below the 6 columns, got 17"),
         (["exam.csv", "--task-column", "school", "--drop", "school"], "'school' is dropped"),
-        (["exam.csv", "--task-column", "hours"], "tasks must be words or whole numbers, but column 'hours' holds"),
+        (["exam.csv", "--task-column", "hours"], "tasks must be text or whole numbers, but column 'hours' holds"),
         (["x.svm", "--task-column", "0"], "x.svm: --task-column needs a table"),
         (["exam.csv"], "multitaskrda-regressor needs the task of each row; name its column with --task-column"),
     ],

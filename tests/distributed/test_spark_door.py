@@ -22,7 +22,7 @@ def session(master: str) -> Any:
 
 @pytest.mark.parametrize("master", ["local", "local[2]", "local[*]"])
 def test_masters_that_give_up_at_once_are_remarked_on(master):
-    with pytest.warns(UserWarning, match=r"gives up when one process dies; local\[2,4\] tries four times"):
+    with pytest.warns(UserWarning, match=r"stops when one process dies; local\[2,4\] retries failed tasks"):
         spark_engine(session(master))
 
 

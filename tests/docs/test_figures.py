@@ -81,18 +81,18 @@ def test_defaults_go_from_the_benchmark_to_the_page_of_methods(quotes, tmp_path,
     for name, page in (("benchmarks/README.md", "_README"), ("README.md", "_FRONT_PAGE")):
         (tmp_path / name).write_text(text_of(ROOT / name), encoding="utf-8")
         monkeypatch.setattr(_report, page, tmp_path / name)
-    peers = {name: {"text": score(90, 1.0), "wine": score(80, 1.0)} for name in (newcomer.SGD, newcomer.SGD_SCALED)}
-    scores = {**peers, "arow": {"text": score(91.26, 2.0, 91.5), "wine": score(85.5, 2.0, 86.0)}}
-    table = newcomer._stream_table(scores, ["text"], [], quick=False)
+    theirs = {"text": score(90, 1.0), "wine": score(80, 1.0), "iris": score(82, 1.0)}
+    ours = {"text": score(91.26, 2.0, 91.5), "wine": score(85.5, 2.0, 86.0), "iris": score(86.5, 2.0, 86.5)}
+    table = newcomer._interval_table({newcomer.SGD: theirs, "arow": ours}, ["text"])
     report = _report.Report(
         "python -m benchmarks", ["a machine", "a core", "a day"], {"newcomer": [table]}, order=SECTIONS
     )
     monkeypatch.setattr(quotes, "ROOT", tmp_path)
     report.write_section("newcomer", 1.0)
     page = quotes.written(text_of(ROOT / "docs" / "which-method.md"), lambda source: True)
-    head = "| learner | sparse | dense | below itself tuned |\n| --- | ---: | ---: | ---: |\n"
-    assert head + f"| {newcomer.SGD} | 90.0 | 80.0 |  |\n" in page
-    assert "| arow | 91.3 | 85.5 | +0.4 |\n\n<!-- end of quote -->" in page
+    # dense differences -5.5 and -4.5: 12.706 * 0.5 = 6.4; distances 0.24, 0.5 and 0 to tuned: 4.303 * 0.1444 = 0.6
+    assert f"| {newcomer.SGD} | 3 | 90.0 | 81.0 | -1.3 | -5.0 ± 6.4 |  |\n" in page
+    assert "| arow | 3 | 91.3 | 86.0 |  |  | +0.2 ± 0.6 |\n\n<!-- end of quote -->" in page
     assert quotes.NOT_YET not in page
 
 

@@ -258,7 +258,7 @@ def test_a_refused_fit_leaves_the_old_one(problem):
 def test_a_kernel_that_is_not_positive_definite_is_refused_in_words(problem):
     K = np.ones((60, 60)) - np.eye(60)
     with pytest.raises(
-        ValueError, match=r"must be positive definite; take a kernel that is, or a smaller C than 2\.5\."
+        ValueError, match=r"must be positive definite; choose another kernel, or a smaller C than 2\.5\."
     ):
         LSSVC(C=2.5, kernel="precomputed").fit(K, problem[1])
 

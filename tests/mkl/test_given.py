@@ -76,7 +76,7 @@ def test_layouts_do_not_matter(order):
     K[1, 10, 0] *= 1 + 1e-6
     assert_taken(K, [True, False])
     K[1, 10, 0] *= 2
-    with pytest.raises(ValueError, match=r"^who: precomputed kernels must be symmetric in fit, kernel 1 is not\.$"):
+    with pytest.raises(ValueError, match=r"^who: precomputed kernels must be symmetric in fit, but kernel 1 is not\.$"):
         _given.take_square_matrices(K, "who")
 
 
@@ -84,7 +84,7 @@ def test_layouts_do_not_matter(order):
 def test_one_number_that_is_not_finite_or_huge_is_refused(wrong):
     K = np.stack([symmetric()] * 3)
     K[2, 7, 3] = wrong
-    said = r"^who: precomputed kernels must hold finite numbers up to 1e100, kernel 2 does not\.$"
+    said = r"^who: precomputed kernels must hold finite numbers up to 1e100, but kernel 2 does not\.$"
     with pytest.raises(ValueError, match=said):
         _given.take_square_matrices(K, "who")
     with pytest.raises(ValueError, match=said):

@@ -350,8 +350,8 @@ def test_the_power_is_refused_where_it_cannot_be_computed(rows):
     [
         (np.zeros((3, 4)), "an array of shape"),
         (np.zeros((2, 28, 27)), "square matrices in fit"),
-        (np.random.default_rng(0).normal(size=(2, 28, 28)), "symmetric in fit, kernel 0"),
-        (-np.stack([np.eye(28)] * 2), "diagonals of at least 0, kernel 0"),
+        (np.random.default_rng(0).normal(size=(2, 28, 28)), "symmetric in fit, but kernel 0"),
+        (-np.stack([np.eye(28)] * 2), "diagonals of at least 0, but kernel 0"),
         (np.full((2, 28, 28), np.nan), "finite numbers"),
         ([np.eye(3), np.eye(4)], "of one shape"),
     ],

@@ -135,7 +135,7 @@ def test_files_without_a_task_column_load_and_wrong_ones_are_refused(tmp_path):
         (9, {}, "task_column must be below the 5 columns of X, got 9"),
         (1.5, {}, "task_column must be None, or a column by its name or its number from 0, got 1.5"),
         ("school", {"school": None}, "every row must have a task, but column 'school' is empty in row 3"),
-        ("a", {"a": 0.5}, "tasks must be words or whole numbers, but column 'a' holds 0.5 in row 3"),
+        ("a", {"a": 0.5}, "tasks must be text or whole numbers, but column 'a' holds 0.5 in row 3"),
         ("a", {"a": np.nan}, "every row must have a task, but column 'a' is empty in row 3"),
     ],
 )

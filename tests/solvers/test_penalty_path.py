@@ -54,7 +54,7 @@ def test_a_path_takes_fewer_passes_than_its_solutions_from_0():
         ({"alphas": [1.0, 0.0]}, "penalty_path: alphas must hold at least one number, and only numbers above 0."),
         ({"smallest": 0.0}, "penalty_path: smallest must be a number above 0 and at most 1, got 0.0."),
         ({"n_alphas": 0}, "penalty_path: n_alphas must be an integer of at least 1, got 0."),
-        ({}, "penalty_path: all weights are 0 whatever alpha is; give alphas to solve nevertheless."),
+        ({}, "penalty_path: all weights are 0 for every alpha; give alphas to solve anyway."),
     ],
 )
 def test_refusals(options, sentence):

@@ -244,7 +244,7 @@ def test_a_stream_opened_alike_finds_its_columns(save):
         (
             {"a": ["u"], "b": [2]},
             {"layout": {"columns": ["a"], "kinds": "n", "target": "b"}},
-            "the column 'a' holds text, but numbers are needed as in the file before",
+            "the column 'a' holds text, but numbers are needed, as in the previous file",
         ),
     ],
 )
@@ -341,7 +341,7 @@ def test_points_in_time_are_dates(save):
     assert_array_equal(again.X.numbers, batch.X.numbers)
     other = save({"a": [1], "when": ["monday"], "at": [3.5]}, "other")
     with pytest.raises(
-        ValueError, match=r"the column 'when' holds text, but dates are needed as in the file before\.$"
+        ValueError, match=r"the column 'when' holds text, but dates are needed, as in the previous file\.$"
     ):
         open_stream(other, layout=stream.layout())
     assert next(iter(open_stream(path, target="when"))).y.tolist()[:2] == [0, 1]

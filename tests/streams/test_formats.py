@@ -254,7 +254,7 @@ def test_folders_of_anything_else_are_refused(tmp_path):
     (tmp_path / "keys" / "a=1").mkdir(parents=True)
     write(tmp_path / "keys" / "a=1" / "b.csv", "1,2\n")
     write(tmp_path / "keys" / "b.csv", "1,2\n")
-    with pytest.raises(ValueError, match=r"^keys: all files must lie below the same keys"):
+    with pytest.raises(ValueError, match=r"^keys: all files must be in folders with the same keys"):
         open_stream(tmp_path / "keys")
     (tmp_path / "photos" / "cats").mkdir(parents=True)
     write(tmp_path / "photos" / "cats" / "1.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256)))

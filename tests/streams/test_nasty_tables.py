@@ -83,6 +83,13 @@ def test_other_columns_tell_which_mark_is_decimal(tmp_path):
     assert (found["a"].reading.decimal, found["a"].reading.thousands, found["a"].doubt) == (",", ".", "")
 
 
+def test_columns_with_words_for_missing_values_tell_which_mark_is_decimal_too(tmp_path):
+    rows = [["a", "b"], *([f"{k}.{k * 37 % 1000:03d}", f"{k},5 €" if k % 9 else "k. A."] for k in range(1, 40))]
+    found = columns_of(tmp_path, rows, written=";")
+    assert (found["a"].reading.decimal, found["a"].reading.thousands, found["a"].doubt) == (",", ".", "")
+    assert (found["b"].reading.decimal, found["b"].reading.missing) == (",", ("k. A.",))
+
+
 def test_day_and_month_that_may_be_either_are_a_question(tmp_path):
     rng = np.random.default_rng(0)
     rows = [["when", "b"], *([f"{d:02d}/{m:02d}/2024", "1"] for d, m in rng.integers(1, 13, size=(40, 2)))]

@@ -436,7 +436,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path):
     with pytest.raises(ValueError, match=r"^pipe.svm: a pipe or device cannot be read"):
         read_svmlight(tmp_path / "pipe.svm")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ValueError, match=r"^folder: a folder is not a file of rows.$"):
+    with pytest.raises(ValueError, match=r"^folder: this is a folder, not a file of rows.$"):
         open_stream(tmp_path / "folder", format="csv")
     with pytest.raises(ValueError, match=r"^data.csv: documents are read from a folder"):
         open_stream(csv_file(tmp_path, "1,2\n"), format="documents")

@@ -244,7 +244,7 @@ def run_auto(
 def make_plan(
     X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any]
 ) -> tuple[Plan, list[Candidate], list[str]]:
-    """Everything that is decided before the first model is fitted: the plan, the candidates, and the reasons."""
+    """Decide everything before the first model is fitted: the plan, the candidates, and the reasons."""
     data = gather(X, y, options, stream_options)
     if options.task_column is not None:
         split_tasks(data.X, options.task_column, "auto")  # raises an error if it is not a task column

@@ -66,7 +66,7 @@ class AutoOptions:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The structure that was given beside rows and targets, by the names that methods have for it."""
+        """The structure that is given in addition to rows and targets, under the names that methods use for it."""
         return frozenset(need for need, name in STRUCTURE.items() if getattr(self, name) is not None)
 
 

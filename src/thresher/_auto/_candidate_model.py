@@ -55,7 +55,7 @@ def are_like_texts(X: Any) -> bool:
 
 
 def is_worth_a_kernel(plan: Plan) -> bool:
-    """Whether curved boundaries may pay: few columns of numbers, and not too many rows."""
+    """Whether curved boundaries may help: few columns of numbers, and not too many rows."""
     data = plan.data
     return plan.task != "clustering" and data.is_narrow(KERNEL_FEATURES) and data.facts.n_rows <= _KERNEL_ROWS
 
@@ -199,7 +199,7 @@ def _is_id(column: Any, clustering: bool, n_rows: int) -> bool:
 
 
 def space_of(model: Any, candidate: Candidate, plan: Plan) -> dict[str, Range]:
-    """The parameters to tune with their ranges: those that the steps declare, without those that are settled."""
+    """The parameters to tune with their ranges: those that the steps declare, without those that are fixed."""
     settled = of_learner(model, dict.fromkeys((*plan.options.fixed, *candidate.fixed)))
     if plan.options.method is None and not plan.options.needs:  # parameters that choose themselves
         settled |= {

@@ -39,7 +39,7 @@ def choose_methods(plan: Plan) -> tuple[list[Candidate], str]:
 
 
 def other_kinds(plan: Plan) -> list[Candidate]:
-    """The best method for each kind of features beside the columns themselves, where one declares itself good."""
+    """The best method for each kind of derived features, if a method declares that it suits them."""
     found = []
     for kind in KINDS[1:] if plan.options.kernel is None else ("landmarks",):
         able = [method for method, _ in registry.ranked(replace(plan.problem, kind=kind)) if _may_be_used(method, plan)]
@@ -59,7 +59,7 @@ def _of_kind(candidate: Candidate, kind: str, n_landmarks: float) -> Candidate:
 
 
 def _may_be_used(method: Method, plan: Plan) -> bool:
-    """Whether a method takes what the user has settled; and a stream, if the rows do not fit into memory."""
+    """Whether a method supports the user's options, and streams if the rows do not fit into memory."""
     options = plan.options
     takes_loss = options.loss is None or loss_name(options.loss) in method.losses
     return takes_loss and options.fixed.keys() <= method.defaults.keys() and plan.problem.n_rows <= max_rows(method)
@@ -144,7 +144,7 @@ _MOST_PASSES = 50
 
 
 def make_candidate(method: Method, plan: Plan) -> Candidate:
-    """A method with the parameters that are settled before any search."""
+    """A method with the parameters that are fixed before any search."""
     options = plan.options
     takes = method.defaults
     params = {name: value for name, value in _from_data(method, plan).items() if name in takes and value is not None}

@@ -85,7 +85,7 @@ def _without_probabilities(model: Any) -> Any:
 
 
 class _Judge:
-    """The rows to score of all folds, and what weighted sums of answers come to on them."""
+    """The rows to score of all folds, and the scores of weighted sums of predictions on them."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._scoring = plan, make_scoring(plan)
@@ -136,7 +136,7 @@ class _Judge:
 
 @dataclass(frozen=True)
 class _Given:
-    """Answers for some rows, to be scored as those of a model."""
+    """Predictions for some rows, to be scored like those of a model."""
 
     sums: Array
     classes_: NDArray[Any]

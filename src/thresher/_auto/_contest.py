@@ -172,7 +172,7 @@ def _deepened(best: TunedCandidate, plan: Plan, room: int, clock: Clock) -> tupl
 
 
 def _in_depth(best: TunedCandidate, plan: Plan, room: int, clock: Clock) -> list[TunedCandidate]:
-    """More evaluations of the best candidate: of its parameters, then with more and more landmarks."""
+    """Evaluate the best candidate further: other parameters, then more and more landmarks."""
     n_rows, found = plan.data.X.shape[0], [best]
     last = best.seconds_after(plan.data.facts.n_rows, clock)
     n_steps = 2 if best.candidate.kernel is not None and room > 4 else 0  # kept for landmarks
@@ -201,7 +201,7 @@ def _landmarks(result: TunedCandidate) -> float:
 
 
 def line_up(candidates: list[Candidate], plan: Plan) -> list[Candidate]:
-    """The candidates with other kinds of features beside them, in the order in which they deserve the budget."""
+    """The candidates and variants with other kinds of features, in the order in which they get their budget."""
     options = plan.options
     if options.unlabelled_label is not None and options.method is None:
         return with_variants(candidates, plan)
@@ -303,7 +303,7 @@ def _counted(candidate: Candidate, plan: Plan) -> tuple[TunedCandidate, str]:
 
 
 def _fewest(result: TunedCandidate, best: dict[int, float]) -> TunedCandidate:
-    """With fewer clusters, if those are as good."""
+    """The same with fewer clusters, if the score is as good."""
     name = next((name for name in result.params if name.endswith("n_clusters")), None)
     equal = [n for n, score in best.items() if score >= result.score - _EQUAL]
     if name is None or len(result.params) > 1 or not equal or min(equal) >= result.params[name]:

@@ -113,7 +113,7 @@ class TrainingData:
 
 
 def gather(X: Any, y: Any, options: AutoOptions, stream_options: dict[str, Any]) -> TrainingData:
-    """Rows and facts from whatever form the data come in."""
+    """Rows and facts about them, from data in any supported form."""
     known = inspect.signature(open_stream).parameters.keys() - {"path"}
     unknown = [name for name in stream_options if name not in known]
     if unknown:
@@ -207,7 +207,7 @@ def _from_stream(stream: Stream, max_rows: int) -> TrainingData:
 
 
 def _rows_that_fit(X: Any) -> int:
-    """The number of rows like these that there is room for."""
+    """The number of rows like these that fit into memory."""
     if isinstance(X, Table):
         n_bytes = X.numbers.nbytes + sum(t.offsets.nbytes + t.offsets[-1] - t.offsets[0] for t in X.text.values())
     else:
@@ -277,7 +277,7 @@ def _some(rows: NDArray[np.intp], options: AutoOptions) -> NDArray[np.intp]:
 
 
 def _look(facts: Facts, X: Any, y: NDArray[Any] | None, labels: LabelCounts) -> Look:
-    """The targets in the form in which files are looked at, so that the same rules choose the task."""
+    """The targets in the same form as those of files, so that the same rules choose the task."""
     facts.classes = labels.by_name()
     is_text = y is not None and y.dtype.kind in "OU"
     n_missing = facts.n_unlabelled

@@ -61,7 +61,7 @@ class TunedCandidate:
         return float(np.median(taken)) * (n_rows / max(1, self.n_rows)) ** power if taken else 0.0
 
     def seconds_to_finish(self, n_rows: int) -> float:
-        """The time that the last fit would take, with what calibrates it."""
+        """The time that the last fit would take, including its calibration."""
         return _CALIBRATED * self.seconds(n_rows) / max(1, len(self.fold_scores) - 1)
 
     def seconds_after(self, n_rows: int, clock: Clock) -> float:
@@ -80,7 +80,7 @@ def gain_in_words(one: str, other: str, gain: float, error: float) -> str:
 
 @dataclass(frozen=True)
 class Clock:
-    """The time that is left of a limit; a part of it is kept for what cannot be foreseen."""
+    """The time that is left of a limit; a part of it is kept in reserve."""
 
     limit: float | None = None
     begin: float = field(default_factory=time.monotonic)
@@ -194,7 +194,7 @@ def _fit(search: Any, model: Any, X: Any, plan: Plan) -> None:
 
 
 class quietly(warnings.catch_warnings):
-    """No warnings of parameters or folds that a comparison is there to judge."""
+    """Suppress warnings about parameters or folds: a comparison is expected to try poor ones."""
 
     def __enter__(self) -> Any:
         from sklearn.exceptions import ConvergenceWarning, FitFailedWarning

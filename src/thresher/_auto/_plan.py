@@ -84,11 +84,11 @@ class Plan:
 
     @property
     def measure(self) -> str:
-        """The name of what scores say: the criterion, unless sparsity is a part of it."""
+        """The name of the score: the criterion, unless sparsity is a part of it."""
         return "score" if self.options.sparsity else self.criterion
 
     def score_text(self, score: float) -> str:
-        """A score for people, to whom errors are positive numbers."""
+        """A score as users see it: errors are positive numbers."""
         if self.options.sparsity:
             return f"{score:.4g} ({self.criterion} and sparsity, greater is better)"
         return f"{self.criterion} {self.sign * score + 0.0:.4g}"  # no error at all is 0, not -0

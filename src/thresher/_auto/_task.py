@@ -90,12 +90,13 @@ def _check_task(data: TrainingData, task: str) -> None:
         raise ValueError("auto: regression needs targets that are numbers, got text.")
     if task == "classification" and look.labels is None:
         raise ValueError(
-            f"auto: classification needs targets that repeat, got more than a thousand different ones{_AMOUNT}"
+            f"auto: classification needs targets that repeat, got more than a thousand different values{_AMOUNT}"
         )
     if task == "classification" and look.is_text and data.no_class is None and look.hardly_repeats:
         n_words = len(look.labels or ())
         raise ValueError(
-            f"auto: targets that are text must repeat, got {n_words} different ones in {look.n_labelled} rows{_AMOUNT}"
+            f"auto: targets that are text must repeat, got {n_words} different values in {look.n_labelled} rows"
+            f"{_AMOUNT}"
         )
     if look.labels is not None and len(look.labels) == 1:
         raise ValueError(f"auto: all rows have the same target, {look.labels[0]!r}; there is nothing to learn.")
@@ -155,7 +156,7 @@ def warn_if_worse(plan: Plan, score: float) -> None:
 
 
 def check_cost(plan: Plan) -> None:
-    """Refuse costs of mistakes that make no sense for the task, or name no class."""
+    """Check costs of mistakes: they must suit the task and name its classes."""
     cost, data = plan.options.cost, plan.data
     if cost is None:
         return

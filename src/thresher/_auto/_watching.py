@@ -40,7 +40,7 @@ class AutoWatcher:
         return None if self.folder is None else self.folder / f"{joblib.hash(identity)}.jsonl"
 
     def note(self, entry: dict[str, Any], fold_scores: NDArray[np.float64], criterion: str, sign: int) -> None:
-        """Tell of an evaluation; `sign` is -1 for a criterion that is smaller when models are better."""
+        """Report an evaluation; `sign` is -1 for a criterion that is smaller when models are better."""
         n, mean = len(fold_scores), float(np.mean(fold_scores)) if len(fold_scores) else float("nan")
         error = float(np.std(fold_scores, ddof=1) / np.sqrt(n)) if n > 1 else None
         self.measured({**entry, "criterion": criterion, "value": sign * mean + 0.0, "error_of_value": error})

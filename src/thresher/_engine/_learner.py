@@ -157,7 +157,7 @@ class Learner:
         return sizes
 
     def remember(self, state: State, rows: Rows) -> Memory:
-        """Keep what these rows may change of the state, to put it back if they are refused."""
+        """Keep what these rows may change of the state, to restore it if they are rejected."""
         if rows.columns is None:
             return state.remember({})
         named = {name: axis.touched(rows.columns) for name, axis in self.axes.items() if axis.touched is not None}
@@ -271,7 +271,7 @@ class Learner:
         return result
 
     def _learn_apart(self, lesson: Lesson, state: State) -> PassResult:
-        """Learn first, and then count the scores that rows had before, by other weights."""
+        """Learn first, then count the scores that other weights gave to the rows before."""
         n_steps = lesson.rows.n_rows if lesson.order is None else len(lesson.order)
         margins = np.empty(n_steps * self._n_scores(state)) if lesson.margins is None else lesson.margins
         result = self.learn(replace(lesson, margins=margins, is_new=False), state)
@@ -515,7 +515,7 @@ class Learner:
             return max(pool.map(learn, shares)), margins, as_read
 
     def look_at(self, lesson: Lesson, state: State) -> None:
-        """Look at all rows of a fit before the first of them is learned from."""
+        """Check all rows of a fit before the first of them is learned from."""
         lesson.is_measured = self.tuning is not None
         if self.tuning is not None:
             self.tuning.begin(state, lesson.rows)
@@ -618,7 +618,7 @@ class Learner:
         return self.tuning is None and not selects_together
 
     def survey(self, state: State) -> tuple[bool, bool]:
-        """What :func:`surveyed` says of :meth:`weights`, without a copy of them."""
+        """The result of :func:`surveyed` for :meth:`weights`, without copying them."""
         outputs, size = self.outputs_of(state, self.chosen(state)), state.sizes["weight"]
         found = [self.core.survey(state.views[k], self._params_to_read(state, k), size) for k in outputs]
         return all(is_finite for is_finite, _ in found), any(is_in_use for _, is_in_use in found)
@@ -724,7 +724,7 @@ def _nearest(running: NDArray[np.intp], state: State) -> int:
 
 
 def largest(values: Array, n: int) -> NDArray[np.bool_]:
-    """Mark the ``n`` largest of values that are at least 0, of equal ones the first; values of 0 are never marked."""
+    """Mark the ``n`` largest of some non-negative values, the first in case of ties; zeros are never marked."""
     positive: NDArray[np.bool_] = values > 0
     if np.count_nonzero(positive) <= n:
         return positive
@@ -748,5 +748,5 @@ def surveyed(weights: Array) -> tuple[bool, bool]:
 
 
 def winning_codes(margins: Array) -> NDArray[np.intp]:
-    """Codes of the classes that scores of shape (n_outputs, n_rows) speak for."""
+    """Codes of the classes that scores of shape (n_outputs, n_rows) predict."""
     return (margins[0] > 0).astype(np.intp) if len(margins) == 1 else margins.argmax(axis=0)

@@ -1,4 +1,4 @@
-"""One lesson: rows to learn from in one pass, with all that is known about them."""
+"""One lesson: rows to learn from in one pass, with their targets, weights and order."""
 
 from __future__ import annotations
 

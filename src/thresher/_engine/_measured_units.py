@@ -177,7 +177,7 @@ class MeasuredUnits:
             state.arrays["reach"][0] = _FAR * deviation + np.abs(shift - before) * unit
 
     def _keep_units(self, state: State) -> None:
-        """Leave columns that come scaled in their units; values that lie far out are far out in these, too."""
+        """Keep the units of columns that are already scaled; extreme values are extreme in these units, too."""
         if one(state, "is_scaled") == COMES_SCALED:
             for name, value in zip(self._units, (0.0, 1.0, _FAR), strict=False):
                 state.arrays[name][...] = value

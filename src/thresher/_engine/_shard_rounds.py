@@ -19,7 +19,7 @@ Sums = dict[str, NDArray[np.float64]]
 
 
 class Question(Protocol):
-    """A question to rows. It travels to where they are, so it is picklable and as small as may be.
+    """A query about rows. It is sent to where they are, so it must be picklable and small.
 
     One whose answers are joined in another way than by sums has a method ``add(total, more)``, see :func:`join`.
     """
@@ -34,7 +34,7 @@ Round = Generator[Question, Sums, bool]
 
 @dataclass(frozen=True)
 class ShardFacts:
-    """Facts about all rows, gathered from their shards.
+    """Facts about all rows, collected from their shards.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ def add(total: Sums | None, more: Sums) -> Sums:
 
 
 def join(question: Question, total: Sums | None, more: Sums) -> Sums:
-    """Return what two answers say together: their sum, unless the question knows better; earlier rows come first."""
+    """Combine two answers: by default they are added. Earlier rows come first."""
     return getattr(question, "add", add)(total, more)
 
 

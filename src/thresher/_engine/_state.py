@@ -145,7 +145,7 @@ class State:
         self.replace(sizes, arrays)
 
     def replace(self, sizes: Mapping[str, int], arrays: Mapping[str, Array] | None) -> None:
-        """Hold other values instead, of other sizes if need be."""
+        """Replace the arrays, by arrays of other sizes if necessary."""
         self.sizes = dict(sizes)
         self._buffers = self._allocate(self.sizes, self.fields, fill=arrays is None)
         if arrays is not None:
@@ -192,7 +192,7 @@ class State:
         return False
 
     def is_behind(self, lazy: str) -> bool:
-        """Whether a field that is lazy in this way may owe something."""
+        """Whether a field that is lazy in this way may have pending updates."""
         if lazy == "steps":
             return self.is_lazy
         return any(f.lazy == lazy and self.arrays[f.name].any() for f in self.fields)
@@ -262,7 +262,7 @@ class State:
                     single[lost] = np.copysign(np.finfo(np.float32).tiny, exact[lost])
                     rounded[f.name] = single
         if not all(np.isfinite(values).all() for values in rounded.values()):
-            raise OverflowError("numbers above 3.4e38 were learned, which float32 does not have")
+            raise OverflowError("the model holds numbers above 3.4e38, which float32 cannot represent")
         for name, values in rounded.items():
             self.arrays[name][...] = values
 
@@ -280,7 +280,7 @@ class State:
         return State(self.fields, self.n_outputs, self.sizes, self.arrays)
 
     def remember(self, touched: Mapping[str, NDArray[Any]]) -> Memory:
-        """Keep what a batch may change, to put it back if it is refused.
+        """Keep what a batch may change, to restore it if the batch is rejected.
 
         ``touched`` names the entries along an axis that may change, some more than once, the constant in any case; all
         of those of other axes are kept.
@@ -316,7 +316,7 @@ class Memory:
             self._kept.append((f.name, where, state.arrays[f.name][where].copy()))
 
     def widen(self) -> None:
-        """Keep everything, for what changes more than the columns of the batch. Outputs may ask at once."""
+        """Keep the whole state, for updates that change more than the columns of the batch. Thread-safe."""
         with self._lock:
             if not self._all:
                 partly = {name for name, at, _ in self._kept if at is not ...}
@@ -466,7 +466,7 @@ _RULES = {"sum": _sum, "mean": _mean, "precision": _precision, "weighted": _weig
 
 
 def _total(terms: Sequence[Array]) -> Array:
-    """Their sum, the same bits in whatever order they come."""
+    """Their sum, with the same bits in any order."""
     side_by_side = np.stack(terms, axis=-1)
     side_by_side.sort(axis=-1)
     total: Array = side_by_side[..., 0].copy()

@@ -49,7 +49,7 @@ allow_threads(_threads_by_default())
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """The limit is one for the whole process: the first to come sets it, the last to leave lifts it."""
+    """The limit applies to the whole process: the first caller sets it, and the last one removes it."""
     global _inside
     with _lock:
         _inside += 1
@@ -103,7 +103,7 @@ def in_threads(do: Callable[..., None], parts: Iterable[tuple[Any, ...]]) -> Non
 
 @cache
 def _controller(with_scipy: bool) -> Any:
-    """Looking for the libraries takes milliseconds, so it is done once without SciPy's, and once with them."""
+    """Finding the libraries takes milliseconds, so it is done once before SciPy is loaded, and once after."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -162,7 +162,7 @@ class Tuning(MeasuredUnits):
         return np.where(n_raced > 0, n_raced, n_rows), np.where(n_raced > 0, raced, against)
 
     def _leave(self, learner: Learner, state: State, models: NDArray[np.intp], best: int) -> None:
-        """Note how the best one stands where others stop."""
+        """Record the result of the best candidate where others stop."""
         state.arrays["ahead"][models, 0] = self.standings(learner, state)[1][best]
 
     @staticmethod
@@ -199,7 +199,7 @@ class Tuning(MeasuredUnits):
 
     @staticmethod
     def _is_late(state: State, n_rows: int) -> bool:
-        """Whether the first part of a race is long enough, or as long as a known number of rows allows."""
+        """Whether the first part of a race is over: it is long enough, or as long as the number of rows allows."""
         return n_rows >= _FIRST or n_rows < one(state, "n_measured") < 4 * n_rows
 
     def _begin_second(self, learner: Learner, state: State) -> None:
@@ -219,14 +219,14 @@ class Tuning(MeasuredUnits):
         state.arrays["n_drops"][:, 0] = 0
 
     def count(self, state: State, model: int, wrong: NDArray[np.bool_], weight: Array | None) -> None:
-        """Note which of some rows a candidate missed."""
+        """Record which of some rows a candidate misclassified."""
         if self.races:
             missed = state.arrays["missed"]
             at = missed[model % len(missed)]
             at[0] = at[0] + np.count_nonzero(wrong) if weight is None else np.cumsum([at[0], *weight[wrong]])[-1]
 
     def fail(self, learner: Learner, state: State, model: int) -> bool:
-        """Leave out a candidate whose weights overflowed; whether another one goes on."""
+        """Drop a candidate whose weights overflowed. Returns whether another one continues."""
         if not self.races or len(self.running(learner, state)) == 1:
             return False
         fresh, outputs = state.blank(state.sizes["weight"]), learner.outputs_of(state, model)

@@ -45,11 +45,11 @@ def in_turn(learn: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
 
 
 def turn_of(model: Any) -> Any:
-    """The lock of a model, for methods that wait but may be interrupted: what they change, they change at once."""
+    """The lock of a model, for methods that wait and may be interrupted: they change the model in one step."""
     return (_turns.get(id(model)) or _new_turn(model))[0]
 
 
 def _new_turn(model: Any) -> tuple[Any, Any]:
-    """A lock that is forgotten with its model; of two that come at once, the first stays."""
+    """A lock that lives as long as its model. If two threads create one at once, the first is kept."""
     key = id(model)
     return _turns.setdefault(key, (RLock(), weakref.ref(model, lambda _: _turns.pop(key, None))))

@@ -43,7 +43,7 @@ _WEIGHTS = Rule(
 
 
 class _FittedModels:
-    """The type of what a fit leaves behind."""
+    """The type of the results of a fit."""
 
     models_: list[Any]
 

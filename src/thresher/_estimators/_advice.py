@@ -22,7 +22,7 @@ _WIDE = 1000  # features from which on dense rows are treated like text
 
 @dataclass(frozen=True)
 class LearningProblem:
-    """The facts about data and options by which methods are chosen."""
+    """The facts about data and options on which the choice of methods is based."""
 
     task: str  # "classification", "regression" or "clustering"
     n_rows: int = 0
@@ -59,7 +59,7 @@ class LearningProblem:
 
 @dataclass(frozen=True)
 class GoodFor:
-    """One kind of problem that a method is worth a try for.
+    """One kind of problem for which a method is worth trying.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Variant(NamedTuple):
 
 
 class Advice:
-    """Everything that a class declares about its use.
+    """All that a class declares about its use.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class BatchRule:
 
     @classmethod
     def prepare(cls, rows: Rows) -> Any:
-        """Make once what all outputs need of a batch; each finds it as ``lesson.shared``."""
+        """Compute once what all outputs need of a batch, and keep it in ``lesson.shared``."""
 
     @classmethod
     def learn(cls, lesson: BatchLesson, state: State, output: int, params: Params) -> int:
@@ -248,7 +248,7 @@ class BatchLearner(Learner):
         return np.ascontiguousarray(self.all_scores(rows, state, self.outputs_of(state, self.chosen(state))).T)
 
     def finish(self, state: State) -> None:
-        """There is nothing to close: the rows of a call that do not fill a batch are one."""
+        """Do nothing: the remaining rows of a call form a batch of their own."""
 
     def settle(self, state: State) -> None:
         self.settle_all([state])
@@ -379,7 +379,7 @@ class BatchClassifier(UsesThreads, KeepsVariances, LinearScores):
         return super()._from_file(params if "scale" in params else {**params, "scale": False})
 
     def _n_visits(self, n_rows: int, n_steps: int) -> int:
-        """A pass ends with a batch of the rows that are left."""
+        """A pass ends with a batch of the remaining rows."""
         if self.batch_size is None:
             raise ValueError(f"{type(self).__name__}: batch_size must be an integer when n_steps is given, got None.")
         n_passes, rest = divmod(n_steps, -(-n_rows // self.batch_size))

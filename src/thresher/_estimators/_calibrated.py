@@ -49,7 +49,7 @@ class WithProbabilities:
 
 
 class _Counted:
-    """The types of what is counted, and of what it is counted by."""
+    """The types of the counts, and of their keys."""
 
     classes_: np.ndarray[Any, Any]
     _score_bins: Array
@@ -108,7 +108,7 @@ class Calibrated(_Counted, Declared):
 
     @property
     def _decides_otherwise(self) -> bool:
-        """Whether a threshold that is given is one of decisions, and can be found."""
+        """Whether a threshold is given that changes decisions, and can be computed."""
         return True
 
     @property
@@ -243,7 +243,7 @@ class CalibratedOnFolds(Calibrated):
 
     @contextmanager
     def _without_scores(self) -> Iterator[None]:
-        """While a fit has not come to scores yet, decisions are the usual ones."""
+        """Until a fit has counted scores, decisions are the usual ones."""
         self._is_learning = True
         try:
             yield

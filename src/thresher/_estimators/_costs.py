@@ -1,4 +1,4 @@
-"""Several models side by side, each with another cost of the classes; the one that does best so far is read.
+"""Several models side by side, each with another cost of the classes; the best so far predicts.
 
 The best cost of a mistake on the rare class depends on the measure, and there is no formula for it. So models for all
 costs of a grid learn from every batch. Each predicts the batch first, and a progressive measure of these predictions,

@@ -1,4 +1,4 @@
-"""Parameters, declared once: default, rule, range worth tuning, and a line of documentation.
+"""Parameters, declared once: default, rule, range for tuning, and a line of documentation.
 
 A class attribute ``alpha: float = param(...)`` is all an estimator says of a parameter. Its constructor and signature,
 the "Parameters" of its docstring, the rules that errors quote, the search space and the names in model files are made
@@ -111,7 +111,7 @@ def _collect(cls: Any) -> dict[str, Param]:
 
 
 def _constructor(params: dict[str, Param], owner: str) -> Any:
-    """``__init__`` with a signature of its own, that keeps what it is given."""
+    """``__init__`` with a signature of its own, which stores its arguments."""
     defaults = {f"_{name}": p.default for name, p in params.items()}
     by_position = [f"{name}=_{name}" for name, p in params.items() if not p.kw_only]
     by_name = [f"{name}=_{name}" for name, p in params.items() if p.kw_only]

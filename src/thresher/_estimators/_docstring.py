@@ -37,7 +37,7 @@ def complete(cls: Any) -> None:
 
 
 class _Completed:
-    """The docstring of a public class, which is completed when it is first read: most runs read none."""
+    """The docstring of a public class. It is completed on first use, since most runs never read it."""
 
     def __init__(self, cls: Any, written: str) -> None:
         self._cls, self.written = cls, written
@@ -48,7 +48,7 @@ class _Completed:
 
 
 def _complete_fit(cls: Any, name: str) -> None:
-    """Put parameters that other classes describe into the docstring of a method, in the order of its signature."""
+    """Insert parameters that other classes describe into the docstring of a method, in the order of its signature."""
     method, bases = vars(cls)[name], (vars(base).get(name) for base in cls.__mro__[1:])
     takes = inspect.signature(method).parameters
     if "y" not in takes or takes["y"].default is None:  # learns without targets

@@ -97,7 +97,7 @@ class HasCourse(Declared):
 
     @property
     def _goes_on(self) -> bool:
-        """Whether the next fit begins with what was learned before."""
+        """Whether the next fit continues from the current model."""
         return boolean.holds(self.warm_start) and bool(self.warm_start) and "state_" in vars(self)
 
     def _check_same_target(self, target: Target) -> None:
@@ -172,7 +172,7 @@ def _as_given(values: Any, shape: tuple[int, ...], name: str, who: str) -> Array
 
 
 class Stopping:
-    """Whether the passes of a fit have come to an end."""
+    """Decides when the passes of a fit end."""
 
     def __init__(self, model: HasCourse, learner: Learner, state: State) -> None:
         self._model, self._learner, self._state = model, learner, state
@@ -238,7 +238,7 @@ def is_watched(model: Any) -> bool:
 
 @contextmanager
 def watched(model: Any, n_passes: int | None, X: Any, y: Any, sample_weight: Any) -> Iterator[PassWatch]:
-    """Tell the callbacks of a model, if it has any, of a fit."""
+    """Notify the callbacks of a model, if it has any, of a fit."""
     if not is_watched(model):
         yield PassWatch()
         return

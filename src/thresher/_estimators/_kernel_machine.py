@@ -107,7 +107,7 @@ class WeighsLosses(Declared):
 
 
 class KeepsRows:
-    r"""Mixin of machines that keep the rows with a coefficient other than 0.
+    r"""Mixin of machines that keep the rows with non-zero coefficients.
 
     Attributes
     ----------

@@ -150,7 +150,7 @@ class LinearScores(LinearClasses, OnlineLinear):
 
 
 class KeepsVariances(OnlineLinear):
-    """Mixin of classifiers that know how sure they are of each weight: the constant's steps get shorter by themselves,
+    """Mixin of classifiers with a variance for each weight: the constant's steps get shorter by themselves,
     and a row that is seen again counts again."""
 
     intercept_scaling: float = param(

@@ -24,7 +24,7 @@ from ._reading import ReadsTargets
 
 
 class _Learned:
-    """The types of what learning leaves behind."""
+    """The types of the results of learning."""
 
     state_: State
     n_features_in_: int
@@ -310,7 +310,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         return self._checked_learner(n_features)
 
     def _keep(self, learner: Learner) -> None:
-        """Remember the learner that the state was made by, once its rows were accepted."""
+        """Keep the learner that made the state, once its rows were accepted."""
         self._learner_of_state = learner
         self._rule_of_state = self._learner_cache[2]
 
@@ -326,7 +326,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         return learner
 
     def _counting(self, learner: Learner) -> Learner:
-        """The learner, with what it counts for those who read scores."""
+        """The learner, with counts of its scores for calibration."""
         return learner
 
     def _counted_weight(self, weight: Array, sample_weight: Array | None) -> Array | None:
@@ -411,7 +411,7 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         return learner.continues(made_by) and (same_batches or not self.state_.is_behind("rows"))
 
     def _adapt_to(self, learner: Learner) -> None:
-        """Recompute what the state derived from parameters that changed under way."""
+        """Recompute derived state after parameters changed between calls."""
         made_by: Learner | None = self.__dict__.get("_learner_of_state")
         if made_by is not None and learner is not made_by and not _same_params(learner.params, made_by.params):
             if self.state_.is_behind("steps"):

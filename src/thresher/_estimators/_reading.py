@@ -38,7 +38,7 @@ class ReadsTargets:
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _read_scores(self, scores: Array) -> np.ndarray[Any, Any]:
-        """The predictions that scores of that shape speak for."""
+        """The predictions for scores of that shape."""
         return scores
 
 
@@ -54,7 +54,7 @@ class ReadsClasses(ClassifierContract, ReadsTargets, Decides):
         return Target(codes, _gate.at_least_two(classes, who))
 
     def _read_batch(self, y: Any, n_rows: int, classes: Any, first: bool) -> Target:
-        """Targets of one batch of many: the classes are announced with the first."""
+        """Targets of one of several batches: the classes are given with the first one."""
         who, known = type(self).__name__, self._known_classes(classes, first)
         codes = _gate.encode(y, known, who)
         if len(codes) != n_rows:
@@ -62,7 +62,7 @@ class ReadsClasses(ClassifierContract, ReadsTargets, Decides):
         return Target(codes, known)
 
     def _known_classes(self, classes: Any, first: bool) -> np.ndarray[Any, Any]:
-        """The classes that the first call announces, and that later ones must not change."""
+        """The classes given in the first call, which later calls must not change."""
         if first:
             return self._announced(classes)
         if classes is not None and not np.array_equal(self.classes_, self._announced(classes)):

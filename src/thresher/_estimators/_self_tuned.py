@@ -98,14 +98,14 @@ class SelfTuned(OnlineLinear):
 
     @property
     def _is_tuned(self) -> bool:
-        """Whether anything is found out from the rows: the step size, or the scale of columns."""
+        """Whether anything is measured from the rows: the step size, or the scale of columns."""
         return self._races or self._is_scaled
 
     def _with_intercept(self, learner: Learner) -> Learner:
         return self._tuned(super()._with_intercept(learner))
 
     def _tuned(self, learner: Learner) -> Learner:
-        """The learner, with what it finds out by itself."""
+        """The learner, with its automatic settings."""
         if learner.tuning is not None or not self._is_tuned:
             return learner
         is_classifier = "class_weight" in self._params

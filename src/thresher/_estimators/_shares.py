@@ -28,7 +28,7 @@ def shares_of_classes(scores: Array, variances: Array) -> Array:
 
 
 def in_favour_of(shares: Array, winner: np.ndarray[Any, Any]) -> Array:
-    """Shares whose largest is the winner's: where rounding left it even with another, the other gives way."""
+    """Shares in which the winner's is the largest: if rounding made another one equal, that one is lowered."""
     for i in np.flatnonzero(shares.argmax(axis=1) != winner):
         even = (shares[i] >= shares[i, winner[i]]) & (np.arange(shares.shape[1]) != winner[i])
         shares[i, even] = np.nextafter(shares[i, winner[i]], 0.0)
@@ -43,7 +43,7 @@ def leads(scores: Array) -> Array:
 
 
 def adding_up(log_shares: Array) -> Array:
-    """Shares that were told class by class, each row raised to the power at which it adds up to 1.
+    """Shares that were estimated class by class. Each row is raised to the power at which it adds up to 1.
 
     Dividing by the sum would take most from a class that is nearly certain, which is the share that is known best.
     """

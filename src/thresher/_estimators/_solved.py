@@ -27,7 +27,7 @@ class Optimum(NamedTuple):
 
 
 class _Solution:
-    """The types of what a solver leaves behind."""
+    """The types of the results of a solver."""
 
     coef_: Array
     intercept_: Array

@@ -1,4 +1,4 @@
-"""Decisions that fit what a mistake costs, read from the probabilities of scores without learning again."""
+"""Decisions by the cost of mistakes, from calibrated probabilities and without training again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ cost_rule: Rule = positive | _by_class | none
 
 
 class Decides(Calibrated):
-    """Mixin of classifiers that may decide otherwise than by the largest score."""
+    """Mixin of classifiers with decision rules other than the largest score."""
 
     threshold: Any = param(
         default=None,
@@ -64,7 +64,7 @@ class Decides(Calibrated):
         return curve.score_of(self._log_odds(criterion, curve))
 
     def _decide(self, scores: Array) -> NDArray[np.intp]:
-        """The codes of the classes that scores speak for, by the criterion."""
+        """The codes of the classes that scores predict under the criterion."""
         if scores.ndim == 1:
             return (scores > self.threshold_).astype(np.intp)
         criterion = self._criterion

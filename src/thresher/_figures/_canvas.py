@@ -55,7 +55,7 @@ def styled(purpose: str) -> Iterator[None]:
 
 
 def matplotlib_for(purpose: str) -> Any:
-    """Import matplotlib, or say what needs it."""
+    """Import matplotlib; the error names what needs it."""
     try:
         import matplotlib
     except ImportError:
@@ -102,7 +102,7 @@ def paler(colour: str) -> Any:
 
 
 def dash(i: int) -> Any:
-    """Lines beyond the colours are dashed."""
+    """Lines are dashed once all colours are used."""
     return _DASHES[i // len(SERIES) % 3]
 
 
@@ -128,7 +128,7 @@ _FORMS: dict[str, Callable[[float], str]] = {
 
 
 def ticks(axis: Any, form: str | None = None, most: int | None = 6, *, whole: bool = False) -> None:
-    """Put at most so many ticks on an axis, or leave those it has.
+    """Put at most this many ticks on an axis, or keep the ones it has.
 
     ``form`` says what their values are: an error or another share, an amount, or any other number.
     """

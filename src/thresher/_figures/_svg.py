@@ -45,7 +45,7 @@ def key(i: int, says: str, mark: str = "line") -> Key:
 
 
 def draw(paint: Callable[[Any], None], width: int = 440, height: int = 280) -> str:
-    """Have axes painted on, and return the SVG.
+    """Draw on axes, and return the SVG.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def progress_bar(shown: bool, title: str, total: int = 1, unit: str = "") -> Ite
 
 @contextmanager
 def progress_lines(shown: bool, title: str, every: float = 10.0) -> Iterator[Callable[[str], None]]:
-    """Print a line about what is being done every so many seconds, above a bar if there is one.
+    """Print a line about the progress every few seconds, above a bar if there is one.
 
     Yields a function that is told what is being done.
     """

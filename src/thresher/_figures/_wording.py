@@ -214,7 +214,7 @@ def low_to_high(estimate: Estimate, form: Callable[[float], str]) -> str:
 
 
 def one_in(share: float) -> str:
-    """Write a share as people say it: 1 row in 20."""
+    """Write a share in words: 1 row in 20."""
     if share <= 0:
         return "no row"
     if share > 0.4:
@@ -236,7 +236,7 @@ def quoted(value: Any) -> str:
 
 
 def unmarked(text: str) -> str:
-    """Write the words of a docstring without its markup, and formulas as a terminal can show them."""
+    """Write a docstring without markup, with formulas as a terminal can show them."""
     text = re.sub(r"\s*\(:math:`[^`]*`( in [^)]*)?\)|(,? (from|in|of))?\s*\[\d+\]_", "", " ".join(text.split()))
     text = re.sub(r":math:`([^`]*)`", lambda role: _written_formula(role[1]), text)
     return re.sub(r"(?::\w+:)?`{1,2}(?:~[\w.]*\.)?([^`]*)`{1,2}", r"\1", text)

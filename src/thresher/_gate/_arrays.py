@@ -22,7 +22,7 @@ _PARTS = 8  # a block takes at most one part in this many of the free memory
 
 
 def is_foreign_array(X: Any) -> bool:
-    """Whether this is an array of another library than NumPy that is computed with where it lies."""
+    """Whether this is an array of another library than NumPy that computes on its own device."""
     return type(X) is not np.ndarray and type(X).__module__.partition(".")[0] in _LIBRARIES and hasattr(X, "dtype")
 
 
@@ -80,18 +80,18 @@ def take(X: Any, places: Any) -> Any:
 
 
 def as_float64(X: Any) -> Any:
-    """An array of another library in double precision, without a tape of what was done to it."""
+    """An array of another library in double precision, detached from automatic differentiation."""
     xp = namespace(X)
     return xp.astype(X.detach() if hasattr(X, "detach") else X, xp.float64, copy=False)
 
 
 def zeros(shape: tuple[int, ...], X: Any) -> Any:
-    """Zeros of float64, where ``X`` lies."""
+    """A float64 array of zeros on the device of ``X``."""
     return _new("zeros", shape, X) if is_foreign_array(X) else np.zeros(shape)
 
 
 def empty(shape: tuple[int, ...], X: Any) -> Any:
-    """Room for values of float64, where ``X`` lies."""
+    """An uninitialised float64 array on the device of ``X``."""
     return _new("empty", shape, X) if is_foreign_array(X) else np.empty(shape)
 
 
@@ -131,7 +131,7 @@ def solve_lower(L: Any, B: Any) -> Any:
 
 
 def kth_smallest(X: Any, k: int) -> Any:
-    """The value in each row that ``k`` others come before, as a column."""
+    """The value in each row with ``k`` smaller ones, as a column."""
     library = type(X).__module__.partition(".")[0]
     if library == "torch":
         return X.topk(k + 1, dim=1, largest=False).values[:, k:]

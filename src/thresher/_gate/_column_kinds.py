@@ -1,4 +1,4 @@
-"""A look at the first values of each column: what they are, how they are written, and what is ambiguous."""
+"""Inspects the first values of each column: their kind, their notation, and what is ambiguous."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _example_of(values: NDArray[Any]) -> str:
 
 
 class _TextLook:
-    """A column of text: what its values may be, before other columns are asked where that is not certain."""
+    """A column of text: the kinds that its values may have, before other columns settle what is ambiguous."""
 
     def __init__(self, name: str, values: Text, options: ReadingOptions, is_target: bool) -> None:
         self.name, self.options, self.is_target = name, options, is_target
@@ -190,6 +190,21 @@ class _TextLook:
         fewest = min(n_wrong for n_wrong, _ in made)
         return [r for n, r in made if n == fewest] if fewest <= _MISTAKES * len(self.present) else []
 
+    @cached_property
+    def marks_with_words(self) -> list[ColumnReading]:
+        """The same for numbers among which one or two words are repeated, which then stand for missing values."""
+        if len(set(self.present)) < _FEW_NUMBERS:
+            return []
+        sample, made = Text.from_list(self.present), []
+        for reading in self._all_marks():
+            values, *_ = _core.read_values(sample.offsets, sample.data, reading.number_format)
+            wrong = np.isnan(values)
+            words = sorted({text for text, gone in zip(self.present, wrong.tolist(), strict=True) if gone})
+            repeated = 0 < len(words) <= 2 and wrong.sum() >= 2 * len(words)
+            if repeated and 2 * wrong.sum() <= len(values):
+                made.append(replace(reading, missing=tuple(words)))
+        return made
+
     def _all_marks(self) -> Iterator[ColumnReading]:
         unit = _common_unit([text for text in self.present if any(map(str.isdigit, text))])
         for decimal, thousands in _MARKS:
@@ -208,7 +223,7 @@ class _TextLook:
         if self.is_plain or self.dates:
             return None
         written = any("." in text or "," in text for text in self.present)
-        return _only(reading.decimal for reading in self.marks) if written else None
+        return _only(reading.decimal for reading in self.marks or self.marks_with_words) if written else None
 
     @property
     def certain_order(self) -> str | None:
@@ -216,7 +231,7 @@ class _TextLook:
         return _only(date.order or None for date in self.dates)
 
     def found(self, decimal: str | None, order: str | None) -> ColumnFound:
-        """The reading of the column, given what other columns say of decimal marks and the order of dates."""
+        """The reading of the column, given the decimal mark and the order of dates in other columns."""
         if self.at_first_sight is not None:
             return self.at_first_sight
         if not self.present:  # all values are missing
@@ -225,7 +240,7 @@ class _TextLook:
             return self._plain_number(decimal)
         if self.dates:
             return self._date(order)
-        return self._boolean() or self._number(decimal) or self._number_with_words() or self._words()
+        return self._boolean() or self._number(decimal) or self._number_with_words(decimal) or self._words()
 
     def _with(self, reading: ColumnReading, **more: Any) -> ColumnFound:
         if reading.letter != "-":
@@ -300,21 +315,13 @@ class _TextLook:
         other = "," if reading.decimal == "." else "."
         return self._with(reading, doubt=doubt, option=("decimal", other), in_doubt=written)
 
-    def _number_with_words(self) -> ColumnFound | None:
-        """Numbers among which one or two words come again and again, which then stand for missing values."""
-        if len(set(self.present)) < _FEW_NUMBERS:
+    def _number_with_words(self, decimal: str | None) -> ColumnFound | None:
+        likely = [reading for reading in self.marks_with_words if decimal in (None, reading.decimal)]
+        if not (likely or self.marks_with_words):
             return None
-        sample = Text.from_list(self.present)
-        for reading in self._all_marks():
-            values, *_ = _core.read_values(sample.offsets, sample.data, reading.number_format)
-            wrong = np.isnan(values)
-            words = sorted({text for text, gone in zip(self.present, wrong.tolist(), strict=True) if gone})
-            repeated = 0 < len(words) <= 2 and wrong.sum() >= 2 * len(words)
-            if repeated and 2 * wrong.sum() <= len(values):
-                doubt = f"{' and '.join(map(repr, words))} in column {self.name!r} counts as missing"
-                made = replace(reading, missing=tuple(words))
-                return self._with(made, doubt=doubt, option=("text_columns", self.name))
-        return None
+        reading = (likely or self.marks_with_words)[0]
+        doubt = f"{' and '.join(map(repr, reading.missing))} in column {self.name!r} counts as missing"
+        return self._with(reading, doubt=doubt, option=("text_columns", self.name))
 
     # --- everything else --------------------------------------------------------------------------------------------
 
@@ -356,7 +363,7 @@ class _TextLook:
 
 
 def number_identifies(name: str, values: NDArray[Any]) -> str | None:
-    """Return the reason why a column of numbers only identifies rows, or None if it may tell more."""
+    """Return the reason why a column of numbers only identifies rows, or None if it may be informative."""
     if len(values) < _FEW_TO_TELL:
         return None
     steps = np.diff(values)

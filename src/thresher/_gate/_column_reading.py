@@ -26,7 +26,7 @@ def says_missing(value: str) -> bool:
 
 
 def folded(value: str) -> str:
-    """The value without what tells spellings of one word apart: capital letters and blanks."""
+    """The value without the differences between spellings of a word: capital letters and blanks."""
     return " ".join(value.split()).casefold()
 
 
@@ -67,12 +67,12 @@ class ColumnReading:
 
     @property
     def is_plain(self) -> bool:
-        """Whether values need no more than the usual look at a number or a text."""
+        """Whether values can be read as plain numbers or text."""
         return self == ColumnReading(self.kind)
 
     @property
     def is_vague(self) -> bool:
-        """Whether only the kind is known of values that may be written in several ways."""
+        """Whether only the kind is known, of values that can be written in several ways."""
         return self.letter in "nd" and replace(self, missing=()).is_plain
 
     @cached_property

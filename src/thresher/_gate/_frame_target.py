@@ -1,4 +1,4 @@
-"""Targets as users have them: a column of a data frame, or values of any library, some of which may be missing."""
+"""Targets in any form: a column of a data frame, or values of any library, some of which may be missing."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def read_target(y: Any, who: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         there = values != ""
         return values[there], there
     if values.dtype.kind != "O":
-        raise ValueError(f"{who}: y must hold numbers or words, got {values.dtype}.")
+        raise ValueError(f"{who}: y must hold numbers or text, got {values.dtype}.")
     there = np.array([not _is_missing(value) for value in values.tolist()], dtype=bool)
     return _typed(values[there], who), there
 
@@ -113,7 +113,7 @@ def _typed(labels: NDArray[Any], who: str) -> NDArray[Any]:
     from decimal import Decimal
 
     if not all(issubclass(kind, (Real, Decimal, np.generic)) for kind in kinds):
-        raise ValueError(f"{who}: y must hold numbers or words.")
+        raise ValueError(f"{who}: y must hold numbers or text.")
     if kinds and all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         return labels.astype(bool)
     whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)

@@ -20,7 +20,7 @@ _TABLE = 1 << 16  # integer labels closer together than this are looked up inste
 
 
 def _readable(y: Any, who: str) -> Labels:
-    """Labels that can be told apart: integers, booleans, text, or numbers that are whole. Others could not be saved."""
+    """Labels of supported types: integers, booleans, text, or whole numbers. Others could not be saved."""
     labels = as_column(y, who)
     if labels.dtype.kind == "O":
         labels = _of_objects(labels, who)
@@ -79,7 +79,7 @@ def find_classes(y: Any, who: str) -> tuple[Labels, Array]:
 
 
 def _two_numbers(y: Any) -> tuple[Labels, Array] | None:
-    """The everyday case, in three sweeps: an array of numbers that are all either its smallest or its largest."""
+    """The common case, in three sweeps: an array of numbers with two distinct values."""
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iuf" or not len(y):
         return None
     low, high = y.min(), y.max()
@@ -114,7 +114,7 @@ def encode(y: Any, classes: Labels, who: str) -> Array:
 
 
 def check_classes(classes: Any, who: str) -> Labels:
-    """The classes a first ``partial_fit`` announces."""
+    """The classes given in the first ``partial_fit``."""
     if classes is None:
         raise ValueError(f"{who}: classes must be passed on the first call to partial_fit.")
     if isinstance(classes, (set, frozenset)) or np.ndim(classes) != 1 or len(classes) == 0:
@@ -161,7 +161,7 @@ def class_factors(class_weight: Any, classes: Labels, codes: Array, who: str) ->
 
 
 def balanced(counts: NDArray[Any]) -> Array:
-    """The weights with which all classes, seen so often, have the same."""
+    """The weights that balance classes with these counts."""
     return counts.sum() / (len(counts) * np.maximum(counts, 1.0))
 
 

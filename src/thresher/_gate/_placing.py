@@ -1,4 +1,4 @@
-"""Rows of NumPy that are computed with on a GPU: copied there in blocks while a context is open, and brought home."""
+"""NumPy rows that are used on a GPU: copied there in blocks while a context is open, and models copied back."""
 
 from __future__ import annotations
 

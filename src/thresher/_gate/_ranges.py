@@ -117,7 +117,7 @@ class Log(_Between):
 
 
 class Uniform(_Between):
-    """Numbers between two ends, all alike: for fractions and quantiles.
+    """Numbers between two ends, uniformly: for fractions and quantiles.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def check_value(who: str, name: str, value: Any, rule: Rule) -> None:
 
 
 def _is_extreme(value: Any) -> bool:
-    """Whether a product of this number with others of a sane size would leave the range of doubles."""
+    """Whether a product of this number with others of usual size could overflow or underflow."""
     if not isinstance(value, Real):
         return False
     size: Any = abs(value) if isinstance(value, Integral) else abs(float(value))

@@ -37,7 +37,7 @@ def converted(X: Any, who: str) -> Any:
 
 
 def _look_at_compressed(X: Any, shape: tuple[int, int], axes: tuple[str, str], who: str) -> None:
-    """Look at the indices of CSR or CSC: one start for each of ``shape[0]`` lines, places below ``shape[1]``."""
+    """Check the indices of CSR or CSC: one start for each of ``shape[0]`` lines, places below ``shape[1]``."""
     check_lengths(X, shape[0], who, axes[1])
     _look_at_starts(X.indptr, len(X.indices), who, axes[1])
     _look_at_places(X.indices[: X.indptr[-1]], shape[1], axes[0], who)
@@ -79,7 +79,7 @@ def _look_at_blocks(X: Any, who: str) -> None:
 
 
 def _coordinates(X: Any, who: str) -> Any:
-    """Coordinates of a matrix of any other format, which were looked at."""
+    """Coordinates of a matrix of any other format, after a check."""
     if X.format == "dia" and len(X.offsets) != len(X.data):
         raise ValueError(f"{who}: data of sparse X must have a row for each of its {len(X.offsets)} offsets.")
     try:

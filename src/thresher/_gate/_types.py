@@ -1,4 +1,4 @@
-"""Types that every room shares."""
+"""Types that all packages share."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -15,9 +15,9 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def array_of(values: Any, name: str, who: str) -> np.ndarray[Any, Any]:
-    """Lists and other array-likes; what has no regular shape is refused."""
+    """Convert lists and other array-likes; an error if the shape is irregular."""
     if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
-        raise ValueError(f"{who}: {name} must not be masked; fill what is missing first.")
+        raise ValueError(f"{who}: {name} must not be masked; fill the missing values first.")
     if sparse.issparse(values):
         raise TypeError(f"{who}: {name} must be a dense array, got a sparse one.")
     try:
@@ -35,7 +35,7 @@ def na_as_nan(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def numbers(array: np.ndarray[Any, Any], name: str, who: str) -> np.ndarray[Any, Any]:
-    """float32 or float64; text, dates, complex numbers and other things are refused."""
+    """Convert to float32 or float64; an error for text, dates, complex numbers and other types."""
     kind = array.dtype.kind
     if kind in "fiub":
         return _as_float(array)
@@ -70,7 +70,7 @@ def distinct(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def float_array(values: Any, name: str, who: str) -> Array:
-    """float64 of any shape; what holds no numbers is refused."""
+    """Convert to float64 of any shape; an error if the values are not numbers."""
     return numbers(array_of(values, name, who), name, who).astype(np.float64, copy=False)
 
 
@@ -81,7 +81,7 @@ def _as_float(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def is_sparse_frame(X: Any) -> bool:
-    """A pandas frame whose columns all store what differs from 0."""
+    """Whether this is a pandas frame whose columns are all sparse."""
     return (
         hasattr(X, "sparse")
         and hasattr(X, "columns")
@@ -91,7 +91,7 @@ def is_sparse_frame(X: Any) -> bool:
 
 
 def frame_values(X: Any, who: str) -> np.ndarray[Any, Any]:
-    """The numbers of a pandas or polars frame; a column that holds anything else is named."""
+    """The numbers of a pandas or polars frame; an error names a column with other values."""
     if all(map(_is_numeric, X.dtypes)):
         array: np.ndarray[Any, Any] = X.to_numpy()
         if array.dtype.kind in "fiub":

@@ -92,7 +92,8 @@ def _lacks_probabilities(model: Any) -> str:
 
 
 def _in_words(summary: dict[str, Any]) -> str:
-    sentence = f"{summary['n_rows']:,} rows predicted"
+    n_rows = summary["n_rows"]
+    sentence = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} predicted"
     if "n_of_no_class" in summary:
         sentence += f", {summary['n_of_no_class']:,} of them as belonging to no class"
     if "error" in summary:

@@ -66,7 +66,7 @@ class Average:
     def result(self, last: Any) -> Any:
         """The mean as a learner: a copy of the last one with other weights."""
         if self.n == 0:
-            raise ValueError("Average: add a model before you ask for the mean.")
+            raise ValueError("Average: there is no mean before a model was added.")
         if self.n == 1:
             return last
         made, state = copy(last), self._settled(last)

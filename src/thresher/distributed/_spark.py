@@ -46,7 +46,7 @@ def spark_engine(engine: Any) -> Engine:
         found = SparkEngine(active)
     master = found.session.sparkContext.master
     if _ONE_FAILURE.fullmatch(master):
-        warnings.warn(f"{master} gives up when one process dies; local[2,4] tries four times.", stacklevel=4)
+        warnings.warn(f"{master} stops when one process dies; local[2,4] retries failed tasks.", stacklevel=4)
     return found
 
 

@@ -118,7 +118,7 @@ class LSSVC(WeighsLosses, KernelClassifier):
         if found is None:
             raise ValueError(
                 f"{type(self).__name__}: the kernel matrix with 1 / C added to its diagonal must be positive definite; "
-                f"take a kernel that is, or a smaller C than {self.C!r}."
+                f"choose another kernel, or a smaller C than {self.C!r}."
             )
         self._keep(X, rows, there, found.coef.T)
         self._commit_target(target)

@@ -275,9 +275,9 @@ def take_square_matrices(X: Any, who: str) -> GivenMatrices:
     _check_sizes(sizes, who)
     for q in np.flatnonzero(~same).tolist():
         if not _core.nearly_symmetric(K[q], 1e-8 * sizes[q], _RTOL):
-            raise ValueError(f"{who}: precomputed kernels must be symmetric in fit, kernel {q} is not.")
+            raise ValueError(f"{who}: precomputed kernels must be symmetric in fit, but kernel {q} is not.")
     for q in np.flatnonzero((diagonals < 0).any(axis=1)).tolist():
-        raise ValueError(f"{who}: precomputed kernels must have diagonals of at least 0, kernel {q} has not.")
+        raise ValueError(f"{who}: precomputed kernels must have diagonals of at least 0, but kernel {q} does not.")
     return GivenMatrices(K, np.arange(n), same, known=(factors, whole(half, n)))
 
 
@@ -297,4 +297,4 @@ def _read(X: Any, who: str) -> NDArray[Any]:
 
 def _check_sizes(sizes: Array, who: str) -> None:
     for q in np.flatnonzero(~(sizes <= HUGE)).tolist():
-        raise ValueError(f"{who}: precomputed kernels must hold finite numbers up to 1e100, kernel {q} does not.")
+        raise ValueError(f"{who}: precomputed kernels must hold finite numbers up to 1e100, but kernel {q} does not.")

@@ -92,7 +92,7 @@ class LSSNDClassifier(WeighsLosses, NoveltyMachine):
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"{type(self).__name__}: the kernel matrix with 1 / C added to its diagonal must be positive definite; "
-                f"take a kernel that is, or a smaller C than {self.C!r}."
+                f"choose another kernel, or a smaller C than {self.C!r}."
             ) from None
         coef = inverse_coupling(self.coupling, Y.shape[1]) @ B.T
         found = NoveltySolution(coef, rho, on_host(beside(coef, K) @ K))

@@ -88,7 +88,9 @@ class InteractionGroups(ColumnCategories, TransformerContract, Estimator):
         categories = [np.unique(column).tolist() for column in columns]
         width = _width([len(each) for each in categories], self.degree)
         if width > _WIDEST:
-            raise ValueError(f"InteractionGroups: degree must be lower for these columns, it makes {width} features.")
+            raise ValueError(
+                f"InteractionGroups: degree must be lower for these columns, because it makes {width} features."
+            )
         self.columns_, self.categories_ = names, categories
         return self
 

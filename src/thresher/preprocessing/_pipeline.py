@@ -118,7 +118,9 @@ class StreamingPipeline(SetsOutput, Estimator):
             raise ValueError(f"StreamingPipeline: steps must have different names without __, got {names}.")
         for name, step in self.steps[:-1]:
             if not hasattr(step, "transform"):
-                raise ValueError(f"StreamingPipeline: step {name!r} must have transform, only the last one may learn.")
+                raise ValueError(
+                    f"StreamingPipeline: step {name!r} must have transform, because only the last one may be a learner."
+                )
         if not hasattr(self.steps[-1][1], "predict"):
             raise ValueError(f"StreamingPipeline: the last step, {self.steps[-1][0]!r}, must have predict.")
         check_value("StreamingPipeline", "task_column", self.task_column, task_column_rule)

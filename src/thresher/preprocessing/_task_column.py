@@ -68,6 +68,6 @@ def _labels(values: Any, where: str, who: str) -> np.ndarray[Any, Any]:
         odd = np.flatnonzero(labels != np.floor(labels))
         if len(odd):
             raise ValueError(
-                f"{who}: tasks must be words or whole numbers, but {where} holds {labels[odd[0]]:g} in row {odd[0]}."
+                f"{who}: tasks must be text or whole numbers, but {where} holds {labels[odd[0]]:g} in row {odd[0]}."
             )
     return labels

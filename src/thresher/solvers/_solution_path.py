@@ -118,7 +118,7 @@ def penalty_path(
     if alphas is None:
         largest = problem.alpha_max()
         if not largest > 0:
-            raise ValueError(f"{who}: all weights are 0 whatever alpha is; give alphas to solve nevertheless.")
+            raise ValueError(f"{who}: all weights are 0 for every alpha; give alphas to solve anyway.")
         strengths = largest * np.geomspace(1.0, smallest, n_alphas)
     else:
         strengths = np.sort(float_array(alphas, "alphas", who).ravel())[::-1]

@@ -93,8 +93,8 @@ class ArrowColumns:
             readable = found == wanted or wanted == "t" or (found == "t" and reading.format is not None)
             if not readable and str(self._types[names[j]]) != "null":  # no value is of any kind
                 raise ValueError(
-                    f"{file}: the column {names[j]!r} holds {_WORDS[found]}, but {_WORDS[wanted]} are needed as in the "
-                    "file before."
+                    f"{file}: the column {names[j]!r} holds {_WORDS[found]}, but {_WORDS[wanted]} are needed, as in "
+                    "the previous file."
                 )
         return places
 

@@ -40,7 +40,7 @@ def compression(path: Path) -> str | None:
 def _opened(path: Path) -> FileIO:
     mode = os.stat(path).st_mode  # before opening it: a pipe would wait for its writer
     if stat.S_ISDIR(mode):
-        raise ValueError(f"{path.name}: a folder is not a file of rows.")
+        raise ValueError(f"{path.name}: this is a folder, not a file of rows.")
     if not stat.S_ISREG(mode):
         raise ValueError(f"{path.name}: a pipe or device cannot be read; write its text to a file first.")
     return FileIO(path)

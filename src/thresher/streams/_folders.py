@@ -42,7 +42,7 @@ def partitions_of(folder: Path, files: Sequence[Path]) -> tuple[Partition, ...]:
     """The columns that subfolders of the form ``key=value`` add, with their kinds."""
     found = [dict(_values(file.relative_to(folder))) for file in files]
     if any(set(values) != set(found[0]) for values in found):
-        raise ValueError(f"{folder.name}: all files must lie below the same keys (key=value), but they do not.")
+        raise ValueError(f"{folder.name}: all files must be in folders with the same keys (key=value).")
     return tuple((key, _kind([values[key] for values in found])) for key in found[0])
 
 
@@ -160,7 +160,7 @@ def _number(value: str, kind: str, file: str, key: str) -> float:
     except ValueError:
         what = "a number" if kind == "n" else "a date"
         raise ValueError(
-            f"{file}: the folder {key}={value} must name {what}, as those that were learned from."
+            f"{file}: the folder {key}={value} must name {what}, as in training."
         ) from None
 
 

@@ -61,7 +61,7 @@ def fetch(url: str) -> Path:
     with _in_one_sentence(url):
         known = system.info(path)
     if known.get("type") == "directory":
-        raise ValueError(f"{url}: a folder; name its files, by a pattern such as {url.rstrip('/')}/*.svm.")
+        raise ValueError(f"{url}: this is a folder; name its files, by a pattern such as {url.rstrip('/')}/*.svm.")
     cache, key = _cache(), cache_key(url, known)
     copy = cache / key / _name(url, path)
     if not copy.exists():
