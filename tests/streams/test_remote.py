@@ -285,7 +285,9 @@ def test_what_is_not_there_is_named(web):
 
 def test_a_folder_is_not_fetched():
     fsspec.filesystem("memory").pipe("/rows/a.svm", b"1 1:1\n")
-    with pytest.raises(ValueError, match=r"this is a folder; name its files, by a pattern such as memory://rows/\*\.svm\."):
+    with pytest.raises(
+        ValueError, match=r"this is a folder; name its files, by a pattern such as memory://rows/\*\.svm\."
+    ):
         fetch("memory://rows")
 
 

@@ -159,9 +159,7 @@ def _number(value: str, kind: str, file: str, key: str) -> float:
         return float(value) if kind == "n" else float(np.datetime64(value, "D").astype(np.int64))
     except ValueError:
         what = "a number" if kind == "n" else "a date"
-        raise ValueError(
-            f"{file}: the folder {key}={value} must name {what}, as in training."
-        ) from None
+        raise ValueError(f"{file}: the folder {key}={value} must name {what}, as in training.") from None
 
 
 def _with_names(options: ReadOptions, keys: list[str]) -> ReadOptions:
