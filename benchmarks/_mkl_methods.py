@@ -42,20 +42,17 @@ def kernels_in_use(model: Any) -> int:
 def _ours(make: Callable[[float], Any]) -> Method:
     def method(C: float, K: Array, y: Array) -> Callable[[], Any]:
         model = make(C)
-        K = K / K.shape[1]  # trace 1
-        return lambda: _Scaled(model.fit(K, y), K.shape[1])
+        return lambda: _Ours(model.fit(K, y))
 
     return method
 
 
-class _Scaled:
-    """A fitted model of ours, which takes test stacks as MKLpy does."""
-
-    def __init__(self, model: Any, n_rows: int) -> None:
-        self.model, self.n_rows, self.weights_ = model, n_rows, model.weights_.ravel()
+class _Ours:
+    def __init__(self, model: Any) -> None:
+        self.model, self.weights_ = model, model.weights_.ravel()
 
     def predict(self, K: Array) -> Array:
-        return self.model.predict(K / self.n_rows)
+        return np.asarray(self.model.predict(K))
 
 
 def _sum_and_svc(C: float, K: Array, y: Array) -> Callable[[], Any]:

@@ -1,7 +1,6 @@
 // Square matrices in a stack.
-#include "kernel_stack.hpp"
-
 #include "bind.hpp"
+#include "stack_look.hpp"
 
 namespace thresher {
 namespace {
@@ -30,16 +29,16 @@ void require_inside(const In<index_t>& places, index_t n) {
 
 template <class Value> using AnyStack = nb::ndarray<const Value, nb::ndim<3>, nb::device::cpu>;
 template <class Value> using Packed = nb::ndarray<const Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Lower = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Square = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class Value>
-void look_at(const AnyStack<Value>& stack, Out<double> most, Out<bool> same, Square diagonals, Out<double> factors,
-             Out<double> sum) {
+void look_at(const AnyStack<Value>& stack, Out<double> most, Out<bool> same, Square diagonals, Out<double> factors, Square sum) {
   const auto n_matrices = static_cast<index_t>(stack.shape(0)), n = static_cast<index_t>(stack.shape(1));
   require(stack.shape(2) == stack.shape(1), "the matrices must be square");
   require(most.shape(0) == stack.shape(0) && same.shape(0) == stack.shape(0) && factors.shape(0) == stack.shape(0) &&
-              diagonals.shape(0) == stack.shape(0) && diagonals.shape(1) == stack.shape(1) &&
-              static_cast<index_t>(sum.shape(0)) == n * (n + 1) / 2,
+              diagonals.shape(0) == stack.shape(0) && diagonals.shape(1) == stack.shape(1) && sum.shape(0) == stack.shape(1) &&
+              sum.shape(1) == stack.shape(1),
           "outputs must fit the matrices");
   nb::gil_scoped_release nogil;
   StackLook<Value> look(most.data(), diagonals.data(), factors.data(), sum.data(), same.data());
@@ -48,40 +47,50 @@ void look_at(const AnyStack<Value>& stack, Out<double> most, Out<bool> same, Squ
 
 /// Of matrices that are symmetric, whole ones or packed halves.
 template <class Given>
-void add(const Given& matrices, const In<double>& weights, const In<index_t>& rows, Out<double> half) {
+HalfRows half_rows(const Given& matrices, index_t n) {
   const bool whole = matrices.ndim() == 3;
+  const auto size = static_cast<index_t>(matrices.shape(1));
+  if (whole)
+    require(size == n && static_cast<index_t>(matrices.shape(2)) == n && matrices.stride(2) == 1,
+            "matrices must be square, with rows in one piece");
+  else require(size == n * (n + 1) / 2, "halves must be those of square matrices");
+  return {n, whole ? static_cast<index_t>(matrices.stride(1)) : 0};
+}
+
+/// Of matrices that are symmetric, whole ones or packed halves.
+template <class Given>
+void add(const Given& matrices, const In<double>& weights, const In<index_t>& rows, Square sum) {
+  const auto n = static_cast<index_t>(sum.shape(0));
+  const HalfRows from = half_rows(matrices, n);
+  require(weights.shape(0) == matrices.shape(0) && sum.shape(1) == sum.shape(0), "there must be a weight for each matrix");
+  require_inside(rows, n);
   std::vector<Piece> pieces;
-  require(weights.shape(0) == matrices.shape(0), "there must be a weight for each matrix");
-  if (whole) {
-    const auto n = static_cast<index_t>(matrices.shape(1));
-    require(matrices.shape(2) == matrices.shape(1) && matrices.stride(2) == 1, "matrices must be square, with rows in one piece");
-    require(static_cast<index_t>(half.shape(0)) == n * (n + 1) / 2, "the sum must be half of a matrix");
-    require_inside(rows, n);
-    for (std::size_t a = 0; a < rows.shape(0); ++a)
-      pieces.push_back({rows.data()[a] * matrices.stride(1), rows.data()[a] + 1, rows.data()[a] * (rows.data()[a] + 1) / 2});
-  } else {
-    const auto length = static_cast<index_t>(half.shape(0));
-    require(matrices.shape(1) == half.shape(0) && rows.shape(0) == 0, "the sum must be of the length of the halves");
-    for (index_t begin = 0; begin < length; begin += kNear / 8)
-      pieces.push_back({begin, std::min(kNear / 8, length - begin), begin});
+  for (std::size_t a = 0; a < rows.shape(0); ++a) {
+    const index_t i = rows.data()[a];
+    pieces.push_back({from.begin(i), i + 1, i * n});
   }
   nb::gil_scoped_release nogil;
   add_pieces(matrices.data(), static_cast<index_t>(matrices.shape(0)), static_cast<index_t>(matrices.stride(0)), weights.data(),
-             pieces, half.data());
+             pieces, sum.data());
 }
 
-void products(const In<double>& x, Out<double> out) {
-  const auto n = static_cast<index_t>(x.shape(0));
-  require(static_cast<index_t>(out.shape(0)) == n * (n + 1) / 2, "out must have room for half of a matrix");
-  half_products(x.data(), n, out.data());
-}
-
-void unpack(const In<double>& half, Square matrix) {
-  const auto n = static_cast<index_t>(matrix.shape(0));
-  require(matrix.shape(1) == matrix.shape(0) && static_cast<index_t>(half.shape(0)) == n * (n + 1) / 2,
-          "the matrix must fit its half");
+/// Of some symmetric matrices, whole ones or packed halves.
+template <class Given>
+void energies_of(const Given& matrices, const In<double>& x, const In<index_t>& some, Out<double> out) {
+  const HalfRows rows = half_rows(matrices, static_cast<index_t>(x.shape(0)));
+  require(out.shape(0) == some.shape(0), "there must be room for an energy of each matrix");
+  require_inside(some, static_cast<index_t>(matrices.shape(0)));
   nb::gil_scoped_release nogil;
-  from_half(half.data(), n, matrix.data());
+  energies(matrices.data(), static_cast<index_t>(matrices.stride(0)), rows, x.data(), some.data(),
+           static_cast<index_t>(some.shape(0)), out.data());
+}
+
+void mirror(const Lower& lower, double factor, Square matrix) {
+  const auto n = static_cast<index_t>(matrix.shape(0));
+  require(matrix.shape(1) == matrix.shape(0) && lower.shape(0) == matrix.shape(0) && lower.shape(1) == matrix.shape(0),
+          "both matrices must be square, and of one size");
+  nb::gil_scoped_release nogil;
+  mirrored(lower.data(), n, factor, matrix.data());
 }
 
 bool nearly(const nb::object& matrix, double atol, double rtol) {
@@ -125,24 +134,25 @@ void blocks(const AnyStack<Value>& stack, const In<double>& weights, const In<in
 void bind_kernel_stack(nb::module_& m) {
   constexpr auto looks =
       "Writes the largest size of an entry (NaN where one is), whether a matrix is its transpose, its diagonal and 1 over its "
-      "trace, and the sum of all matrices times that.";
+      "trace; adds the lower half of the sum of all matrices times that.";
   m.def("look_at_squares", &look_at<double>, nb::arg("stack").noconvert(), nb::arg("most").noconvert(),
         nb::arg("same").noconvert(), nb::arg("diagonals").noconvert(), nb::arg("factors").noconvert(), nb::arg("sum").noconvert(),
         looks);
   m.def("look_at_squares", &look_at<float>, nb::arg("stack").noconvert(), nb::arg("most").noconvert(),
         nb::arg("same").noconvert(), nb::arg("diagonals").noconvert(), nb::arg("factors").noconvert(), nb::arg("sum").noconvert(),
         looks);
-  const auto adds_halves = [&m](auto function) {
-    m.def("add_halves", function, nb::arg("matrices").noconvert(), nb::arg("weights"), nb::arg("rows"),
-          nb::arg("half").noconvert(),
-          "Adds symmetric matrices times their weights to the lower half of one; some rows of whole matrices, or packed halves.");
+  const auto of_halves = [&m](auto add_function, auto energy_function) {
+    m.def("add_halves", add_function, nb::arg("matrices").noconvert(), nb::arg("weights"), nb::arg("rows"),
+          nb::arg("sum").noconvert(),
+          "Adds symmetric matrices times their weights to the lower half of one, in some rows; whole matrices or packed halves.");
+    m.def("half_energies", energy_function, nb::arg("matrices").noconvert(), nb::arg("x"), nb::arg("some"),
+          nb::arg("out").noconvert(), "Writes <x, K x> / 2 for some symmetric matrices K, whole ones or packed halves.");
   };
-  adds_halves(&add<Packed<double>>);
-  adds_halves(&add<AnyStack<double>>);
-  adds_halves(&add<AnyStack<float>>);
-  m.def("half_products", &products, nb::arg("x"), nb::arg("out").noconvert(),
-        "Writes x_i x_j for the lower half of a matrix, and half of that on its diagonal.");
-  m.def("from_half", &unpack, nb::arg("half"), nb::arg("matrix").noconvert(), "Writes the symmetric matrix of a lower half.");
+  of_halves(&add<Packed<double>>, &energies_of<Packed<double>>);
+  of_halves(&add<AnyStack<double>>, &energies_of<AnyStack<double>>);
+  of_halves(&add<AnyStack<float>>, &energies_of<AnyStack<float>>);
+  m.def("mirrored", &mirror, nb::arg("lower"), nb::arg("factor"), nb::arg("matrix").noconvert(),
+        "Writes the symmetric matrix with this lower half, times a factor; both may be the same.");
   m.def("nearly_symmetric", &nearly, nb::arg("matrix"), nb::arg("atol"), nb::arg("rtol"),
         "Whether a matrix is its transpose but for rounding.");
   m.def("take_half", &half, nb::arg("matrix"), nb::arg("places"), nb::arg("same"), nb::arg("out").noconvert(),

@@ -1,11 +1,7 @@
-// Square matrices in a stack: one look at each before it is trusted, and parts of it in double precision.
+// Square matrices in a stack: parts of them in double precision, and their sums.
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "task_sweep.hpp"
@@ -34,148 +30,6 @@ void each_pair(const Strided<Value>& matrix, Visit visit) {
       for (index_t i = top; i < std::min(n, top + kSquare); ++i)
         for (index_t j = left; j < std::min(i + 1, left + kSquare); ++j) visit(matrix.at(i, j), matrix.at(j, i));
 }
-
-/// Of the entries below the diagonal: the largest size, which is not that of what is no number, and whether some differ from
-/// their mirror images.
-struct SquareNotes {
-  Four most = {};
-#if THRESHER_GNU
-  std::int64_t differ __attribute__((vector_size(32))) = {};
-
-  THRESHER_INLINE void take(const Four& below, const Four& above) {
-    const Four size = below < 0 ? -below : below;
-    most = size > most ? size : most;
-    differ |= below != above;
-  }
-#else
-  std::int64_t differ[4] = {};
-
-  void take(const Four& below, const Four& above) {
-    for (int k = 0; k < 4; ++k) {
-      most.each[k] = std::fabs(below[k]) > most[k] ? std::fabs(below[k]) : most[k];
-      differ[k] |= below[k] != above[k];
-    }
-  }
-#endif
-};
-
-/// One look at the matrices of a stack, square by square, which sums them up as well.
-template <class Value>
-class StackLook {
- public:
-  double *most, *diagonals, *factors, *sum;  // `sum` holds zeros, and gets the lower half of the sum, row after row
-  bool* same;                                // whether a matrix is its transpose
-
-  StackLook(double* most_of, double* diagonals_of, double* factors_of, double* sum_of, bool* same_of)
-      : most(most_of), diagonals(diagonals_of), factors(factors_of), sum(sum_of), same(same_of) {}
-
-  /// Of the matrices that begin so far apart.
-  void take(const Strided<Value>& first, index_t n_matrices, index_t apart) {
-    for (index_t top = 0; top < first.n_rows; top += kSquare)
-      for (index_t left = 0; left <= top; left += kSquare) squares.emplace_back(top, left);
-    for (index_t q = 0; q < n_matrices; ++q) {
-      Strided<Value> here = first;
-      here.values += q * apart;
-      if (here.row_step == 1) std::swap(here.row_step, here.column_step);  // halves change places, and are treated alike
-      const bool near = here.column_step == 1 && here.row_step == here.n_rows && here.n_rows * here.n_rows <= 2 * kNear;
-      const index_t size = near && q + 1 < n_matrices ? here.n_rows * here.n_rows : 0;  // of the next one, to be brought near
-      double trace = 0;
-      for (index_t i = 0; i < here.n_rows; ++i) trace += diagonals[q * here.n_rows + i] = static_cast<double>(here.at(i, i));
-      factors[q] = trace > 0 && std::isfinite(1 / trace) ? 1 / trace : 0;
-      SquareNotes notes;
-      const Value* const next = size > 0 ? here.values + apart : here.values;
-      if (here.column_step == 1 && columns_detail::wide()) look_wide(here, next, size, factors[q], notes);
-      else look(here, here.column_step, next, size, factors[q], notes);
-      finish(here, notes, q);
-    }
-  }
-
- private:
-  std::vector<std::pair<index_t, index_t>> squares;
-
-  THRESHER_INLINE void look(const Strided<Value>& m, index_t along, const Value* next, index_t size, double factor,
-                            SquareNotes& found) {
-    const index_t n = m.n_rows, down = m.row_step;
-    constexpr index_t per_line = 64 / sizeof(Value);
-    const Value* const last = next + size;
-    SquareNotes notes;  // of its own, so that it stays in registers
-    const auto n_squares = static_cast<index_t>(squares.size());
-    for (index_t s = 0; s < n_squares; ++s) {
-      const auto [top, left] = squares[static_cast<std::size_t>(s)];
-      for (index_t i = top; i < std::min(n, top + kSquare); ++i) {
-        const Value *const row = m.values + i * down, *const mirrored = m.values + i * along;
-        double* const out = sum + i * (i + 1) / 2;
-        const index_t end = std::min(i + 1, left + kSquare);
-        for (index_t line = 0; next < last && line < 4; ++line, next += per_line) prefetch_line(next);
-        if (size == 0) {  // what the square after the next will read
-          const index_t later = left + 2 * kSquare;
-          const Value* const other = m.values + std::min(n - 1, later + i - top) * down;
-          for (index_t k = 0; k < kSquare; k += per_line) {
-            prefetch_line(row + std::min(n - 1, later + k) * along);
-            prefetch_line(other + std::min(n - 1, top + k) * along);
-          }
-        }
-        index_t j = left;
-        for (; j + 4 <= end; j += 4) {
-          Four below, above, to;
-          take_four(row + j * along, along, below);
-          take_four(mirrored + j * down, down, above);
-          columns_detail::load(out + j, to);
-          note(below, above, factor, notes, to);
-          std::memcpy(out + j, &to, sizeof to);
-        }
-        if (j == end) continue;
-        double parts[3][4] = {};
-        for (index_t k = 0; j + k < end; ++k) {
-          parts[0][k] = static_cast<double>(row[(j + k) * along]);
-          parts[1][k] = static_cast<double>(mirrored[(j + k) * down]);
-          parts[2][k] = out[j + k];
-        }
-        Four below, above, to;
-        columns_detail::load(parts[0], below);
-        columns_detail::load(parts[1], above);
-        columns_detail::load(parts[2], to);
-        note(below, above, factor, notes, to);
-        std::memcpy(parts[2], &to, sizeof to);
-        for (index_t k = 0; j + k < end; ++k) out[j + k] = parts[2][k];
-      }
-    }
-    found = notes;
-  }
-#if defined(__x86_64__) && THRESHER_GNU
-  [[gnu::target("avx2")]]
-#endif
-  void look_wide(const Strided<Value>& m, const Value* next, index_t size, double factor, SquareNotes& notes) {
-    look(m, 1, next, size, factor, notes);
-  }
-
-  THRESHER_INLINE static void take_four(const Value* from, index_t step, Four& to) {
-    to = Four{static_cast<double>(from[0]), static_cast<double>(from[step]), static_cast<double>(from[2 * step]),
-              static_cast<double>(from[3 * step])};
-  }
-  THRESHER_INLINE static void note(const Four& below, const Four& above, double factor, SquareNotes& notes, Four& to) {
-    notes.take(below, above);
-    Four both = below;
-    both += above;
-    to += factor * (0.5 * both);
-  }
-  void finish(const Strided<Value>& m, const SquareNotes& notes, index_t q) {
-    bool differ = false, defined = true;
-    auto largest = static_cast<Value>(notes.most[0]);
-    for (int k = 0; k < 4; ++k) {
-      differ |= notes.differ[k] != 0;
-      largest = std::max(largest, static_cast<Value>(notes.most[k]));
-    }
-    if (differ)  // what is no number differs from itself
-      for (index_t i = 0; i < m.n_rows; ++i)
-        for (index_t j = 0; j < m.n_columns; ++j) {
-          defined &= !std::isnan(m.at(i, j));
-          largest = std::max(largest, static_cast<Value>(std::fabs(m.at(i, j))));
-        }
-    most[q] = defined ? static_cast<double>(largest) : std::numeric_limits<double>::quiet_NaN();
-    same[q] = !differ;
-  }
-};
 
 /// Whether a matrix is its transpose, but for rounding.
 template <class Value>
@@ -281,21 +135,126 @@ void add_pieces(const Value* values, index_t n_matrices, index_t apart, const do
   }
 }
 
-/// x_i x_j for the lower half of a matrix, row after row, and half of that on the diagonal.
-inline void half_products(const double* x, index_t n, double* out) {
-  for (index_t i = 0; i < n; out += ++i) {
-    for (index_t j = 0; j < i; ++j) out[j] = x[i] * x[j];
-    out[i] = 0.5 * x[i] * x[i];
+/// Where the rows of a lower half lie: those of a whole matrix, so far apart, or one after the other.
+struct HalfRows {
+  index_t n, apart;  // 0: packed
+
+  index_t begin(index_t i) const { return apart > 0 ? i * apart : i * (i + 1) / 2; }
+};
+
+namespace energy_detail {
+
+/// <x, k> of columns from `begin` to the diagonal, where a row counts half.
+template <class Value>
+THRESHER_INLINE void end_of_row(const Value* row, const double* x, index_t n, index_t begin, index_t i, Four& sum, double& rest) {
+  constexpr double parts[] = {1, 1, 1, 0.5, 0, 0, 0};
+  Four of_row, of_x, part;
+  index_t j = begin;
+  for (; j + 4 <= i; j += 4) {
+    columns_detail::load(row + j, of_row);
+    columns_detail::load(x + j, of_x);
+    sum += of_x * of_row;
+  }
+  if (j + 4 <= n) {  // beyond the diagonal, there are numbers that count nothing
+    columns_detail::load(row + j, of_row);
+    columns_detail::load(x + j, of_x);
+    columns_detail::load(parts + 3 - (i - j), part);
+    sum += part * of_x * of_row;
+    return;
+  }
+  for (; j < i; ++j) rest += x[j] * static_cast<double>(row[j]);
+  rest += 0.5 * x[i] * static_cast<double>(row[i]);
+}
+
+/// <x, K x> / 2, from the lower half of K; only rows with a coefficient are read, four at a time.
+template <class Value>
+THRESHER_INLINE void energy_body(const Value* values, HalfRows rows, const double* x, const std::vector<index_t>& used,
+                                 double& found) {
+  constexpr index_t kLine = 64 / sizeof(Value);
+  Four sum = {};
+  double rest = 0;
+  std::size_t k = 0;
+  for (; k + 4 <= used.size(); k += 4) {
+    const Value *const a = values + rows.begin(used[k]), *const b = values + rows.begin(used[k + 1]),
+                       *const c = values + rows.begin(used[k + 2]), *const d = values + rows.begin(used[k + 3]);
+    Four of_a = {}, of_b = {}, of_c = {}, of_d = {}, of_x, of_row;
+    const bool more = k + 8 <= used.size();
+    const Value* next[4];
+    for (std::size_t l = 0; l < 4; ++l) next[l] = values + rows.begin(used[more ? k + 4 + l : k + l]);
+    index_t j = 0;
+    for (; j + 4 <= used[k]; j += 4) {
+      if (j % kLine == 0)
+        for (const Value* row : next) prefetch_line(row + j + (more ? 4 : 0));
+      columns_detail::load(x + j, of_x);
+      columns_detail::load(a + j, of_row);
+      of_a += of_x * of_row;
+      columns_detail::load(b + j, of_row);
+      of_b += of_x * of_row;
+      columns_detail::load(c + j, of_row);
+      of_c += of_x * of_row;
+      columns_detail::load(d + j, of_row);
+      of_d += of_x * of_row;
+    }
+    double ends[4] = {};
+    end_of_row(a, x, rows.n, j, used[k], of_a, ends[0]);
+    end_of_row(b, x, rows.n, j, used[k + 1], of_b, ends[1]);
+    end_of_row(c, x, rows.n, j, used[k + 2], of_c, ends[2]);
+    end_of_row(d, x, rows.n, j, used[k + 3], of_d, ends[3]);
+    sum += x[used[k]] * of_a;
+    sum += x[used[k + 1]] * of_b;
+    sum += x[used[k + 2]] * of_c;
+    sum += x[used[k + 3]] * of_d;
+    for (std::size_t l = 0; l < 4; ++l) rest += x[used[k + l]] * ends[l];
+  }
+  for (; k < used.size(); ++k) {
+    Four of_row = {};
+    double end = 0;
+    end_of_row(values + rows.begin(used[k]), x, rows.n, index_t{0}, used[k], of_row, end);
+    sum += x[used[k]] * of_row;
+    rest += x[used[k]] * end;
+  }
+  found = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest;
+}
+template <class Value>
+void energy_plain(const Value* values, HalfRows rows, const double* x, const std::vector<index_t>& used, double& found) {
+  energy_body(values, rows, x, used, found);
+}
+#if defined(__x86_64__) && THRESHER_GNU
+template <class Value>
+[[gnu::target("avx2")]] void energy_wide(const Value* values, HalfRows rows, const double* x, const std::vector<index_t>& used,
+                                         double& found) {
+  energy_body(values, rows, x, used, found);
+}
+#else
+template <class Value>
+void energy_wide(const Value* values, HalfRows rows, const double* x, const std::vector<index_t>& used, double& found) {
+  energy_body(values, rows, x, used, found);
+}
+#endif
+
+}  // namespace energy_detail
+
+/// <x, K x> / 2 of some matrices that begin so far apart.
+template <class Value>
+void energies(const Value* values, index_t apart, HalfRows rows, const double* x, const index_t* some, index_t n_some,
+              double* out) {
+  std::vector<index_t> used;
+  for (index_t i = 0; i < rows.n; ++i)
+    if (x[i] != 0) used.push_back(i);
+  const bool wide = columns_detail::wide();
+  for (index_t k = 0; k < n_some; ++k) {
+    if (wide) energy_detail::energy_wide(values + some[k] * apart, rows, x, used, out[k]);
+    else energy_detail::energy_plain(values + some[k] * apart, rows, x, used, out[k]);
   }
 }
 
-/// The symmetric matrix of a lower half.
-inline void from_half(const double* half, index_t n, double* matrix) {
-  for (index_t i = 0; i < n; half += ++i) std::copy_n(half, i + 1, matrix + i * n);
+/// The symmetric matrix with this lower half, times a factor; it may be made in place.
+inline void mirrored(const double* lower, index_t n, double factor, double* matrix) {
   for (index_t top = 0; top < n; top += kSquare)
     for (index_t left = 0; left <= top; left += kSquare)
       for (index_t j = left; j < std::min(n, left + kSquare); ++j)
-        for (index_t i = std::max(top, j + 1); i < std::min(n, top + kSquare); ++i) matrix[j * n + i] = matrix[i * n + j];
+        for (index_t i = std::max(top, j); i < std::min(n, top + kSquare); ++i)
+          matrix[j * n + i] = matrix[i * n + j] = factor * lower[i * n + j];
 }
 
 }  // namespace thresher

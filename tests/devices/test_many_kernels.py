@@ -36,8 +36,9 @@ def test_sums_and_energies_are_those_of_numpy(n_kept, make):
     theta = np.array([0.5, 0.0, 1.5, 0.25])
     assert_allclose(found.factors, expected.factors, rtol=1e-12)
     assert_allclose(found.combined(theta), expected.combined(theta), rtol=1e-10, atol=1e-14)
-    assert_allclose(found.energies(x), expected.energies(x), rtol=1e-10)
-    assert_array_equal(found.energies(np.zeros(len(X))), np.zeros(4))
+    for some in (np.arange(4), np.array([1, 3])):
+        assert_allclose(found.energies(x, some), expected.energies(x, some), rtol=1e-10)
+    assert_array_equal(found.energies(np.zeros(len(X)), np.arange(4)), np.zeros(4))
 
 
 @pytest.mark.parametrize("name", MACHINES)

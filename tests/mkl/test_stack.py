@@ -4,11 +4,11 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.mkl import unit_trace
 from thresher.kernels import RBF, Linear, Polynomial
-from thresher.mkl._stack import GivenMatrices, MadeMatrices, Mean, Stack
+from thresher.mkl._stack import GivenMatrices, MadeMatrices, Mean, Stack, take_square_matrices
 
 KERNELS = [RBF(0.3), Linear(features=0), Polynomial(2, 1.0), RBF(2.0, features=[1, 2]), Linear(features=3)]
 N = 30
@@ -42,7 +42,12 @@ def test_sums_and_energies_are_those_of_whole_matrices(rows, n_used):
     theta = np.array([0.5, 0.0, 2.0, 0.1, 3.0])
     for stack in stacks(rows, counts):
         assert_allclose(stack.combined(theta), np.einsum("q,qij->ij", theta, K), rtol=1e-12, atol=1e-15)
-        assert_allclose(stack.energies(x), 0.5 * np.einsum("i,qij,j->q", x, K, x), rtol=1e-10, atol=1e-14)
+        expected = 0.5 * np.einsum("i,qij,j->q", x, K, x)
+        assert_allclose(stack.energies(x, np.arange(5)), expected, rtol=1e-10, atol=1e-14)
+        assert_allclose(stack.energies(x, np.array([1, 4])), expected * [0, 1, 0, 0, 1], rtol=1e-10, atol=1e-14)
+        stack.keep(np.array([2, 4]))
+        assert_allclose(stack.energies(x, np.arange(5)), expected, rtol=1e-10, atol=1e-14)
+        assert_allclose(stack.combined(theta), np.einsum("q,qij->ij", theta, K), rtol=1e-12, atol=1e-15)
 
 
 def test_a_mean_is_that_of_whole_matrices(rows):
@@ -52,11 +57,40 @@ def test_a_mean_is_that_of_whole_matrices(rows):
     for source in (MadeMatrices(KERNELS, rows), next(islice(stacks(rows, counts), 3, 4))._source):
         stack = Mean(source, counts)
         assert_allclose(stack.combined(np.full(5, 0.2)), mean, rtol=1e-12, atol=1e-15)
-        assert_allclose(stack.energies(x), 0.5 * x @ mean @ x, rtol=1e-12)
+        assert_allclose(stack.energies(x, np.arange(5)), 0.5 * x @ mean @ x, rtol=1e-12)
 
 
 def test_memory_is_what_the_cache_allows(rows):
     assert [stack._kept.nbytes for stack in stacks(rows, np.ones(N))][:3] == [0, 2 * HALF * 2**20, 5 * HALF * 2**20]
+
+
+def test_kernels_to_keep_take_the_place_of_others(rows):
+    for stack in islice(stacks(rows, np.ones(N)), 1, 2):
+        stack.keep(np.array([1, 2, 3]))
+        assert sorted(stack._at) == [1, 2]
+        stack.keep(np.array([4]))
+        assert sorted(stack._at) in ([1, 4], [2, 4])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 3, 4, 7, 8, 29])
+def test_matrices_that_are_symmetric_stay_where_they_are(n, dtype):
+    """Rows of every length, the last of which end where memory does"""
+    rng = np.random.default_rng(n)
+    A = rng.normal(size=(3, n, n)).astype(dtype)
+    K = np.ascontiguousarray(A + A.transpose(0, 2, 1))
+    K[:, np.arange(n), np.arange(n)] = 1 + np.abs(K[:, np.arange(n), np.arange(n)])
+    given = take_square_matrices(K, "who")
+    stack, copied = Stack(given, np.ones(n), 500), Stack(GivenMatrices(K, np.arange(n), [False] * 3), np.ones(n), 500)
+    assert stack._kept is K
+    unit = K / np.trace(K.astype(float), axis1=1, axis2=2)[:, None, None]
+    for x in (rng.normal(size=n), rng.normal(size=n) * (rng.random(n) < 0.3)):
+        expected = np.maximum(0.5 * np.einsum("i,qij,j->q", x, unit, x), 0)
+        found = stack.energies(x, np.arange(3))
+        assert_allclose(found, expected, rtol=1e-5 if dtype == np.float32 else 1e-10, atol=1e-12)
+        assert_array_equal(found, copied.energies(x, np.arange(3)))
+    for theta in (np.ones(3), rng.random(3)):
+        assert_array_equal(stack.combined(theta), copied.combined(theta))
 
 
 def test_traces_are_1_and_kernels_of_nothing_stay_so(rows):

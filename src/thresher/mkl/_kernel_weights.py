@@ -39,12 +39,14 @@ class ElasticNet:
         """
         v, u = self.v, 1 - self.v
         z = np.maximum(z, 0.0)
-        if v * z.sum() + u * (z @ z) <= 1:
+        largest = z[z > 0]
+        if v * largest.sum() + u * (largest @ largest) <= 1:
             return z
-        largest = np.sort(z)[::-1]
-        excess = np.maximum(v * np.cumsum(largest) + u * np.cumsum(largest**2) - 1, 0.0)
-        m = u + np.arange(1, len(z) + 1) * v * v / 4
-        l = float(np.max(excess / (m + np.sqrt(m * m + u * m * excess))))
+        largest.sort()
+        largest = largest[::-1]
+        excess = np.maximum(v * largest.cumsum() + u * (largest * largest).cumsum() - 1, 0.0)
+        m = u + np.arange(1, len(largest) + 1) * (v * v / 4)
+        l = float((excess / (m + np.sqrt(m * m + u * m * excess))).max())
         return np.maximum(z - l * v / 2, 0.0) / (1 + l * u)
 
     def slopes(self, z: Array, theta: Array) -> tuple[Array, Array | None]:
@@ -77,8 +79,11 @@ class ElasticNet:
 
     def _multiplier(self, a: Array) -> float:
         r""":math:`\lambda`, the largest over k of :math:`\sqrt{\sum_{q \le k} a_{(q)}^2 / (4 (1 - v) + k v^2)}`."""
-        squares = np.cumsum(np.sort(a)[::-1] ** 2)
-        return float(np.sqrt(np.max(squares / (4 * (1 - self.v) + np.arange(1, len(a) + 1) * self.v**2))))
+        largest = a[a > 0]
+        largest.sort()
+        largest = largest[::-1]
+        parts = 4 * (1 - self.v) + np.arange(1, len(largest) + 1) * self.v**2
+        return float(np.sqrt(((largest * largest).cumsum() / parts).max()))
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,13 @@ _PROVEN = 0.2  # of it: by how much a lower bound must rise for the level to be 
 
 
 class Nearest(NamedTuple):
-    """The nearest weights below a level, the multipliers of the cuts, and the best lower bound that these prove."""
+    """The nearest weights below a level, the multipliers of the cuts, and the best lower bound, with the multipliers
+    that prove it."""
 
     theta: Array
     multipliers: Array
     bound: float
+    proof: Array
 
 
 def level_method(search: Search) -> None:
@@ -52,7 +54,7 @@ def _next(search: Search, multipliers: Array) -> Nearest:
         level = search.lower / unit + _LEVEL * width
         begin = np.append(multipliers, np.zeros(len(sums) - len(multipliers)))
         found = nearest(search.weights, search.last, gains / unit, sums / unit, level, begin, _PRECISION * width)
-        risen = search.prove(found.bound * unit)
+        risen = search.prove(found.bound * unit, search.mixed(found.proof)) if found.proof.any() else 0.0
         if risen < _PROVEN * width * unit or search.done:
             return found
         multipliers = found.multipliers * (found.bound <= level)  # beyond all bounds where nothing is below the level
@@ -67,14 +69,15 @@ def nearest(
     dual is smooth and concave in :math:`\mu`: projected Newton steps. Multipliers that sum to 1 prove
     :math:`J \ge s^\top \mu - \sigma(A^\top \mu)`.
     """
-    rise, mu, best = sums - level, begin, -np.inf
+    rise, mu, best, proof = sums - level, begin, -np.inf, np.zeros_like(begin)
     for _ in range(_MOST_STEPS):
         z = centre + mu @ gains
         theta = weights.project(z)
         over = rise - gains @ theta
         if mu.any():
             share = mu / mu.sum()
-            best = max(best, float(share @ sums) - weights.support(share @ gains))
+            bound = float(share @ sums) - weights.support(share @ gains)
+            best, proof = (bound, share) if bound > best else (best, proof)
         free = (mu > 0) | (over > 0)
         if best > level or np.abs(over[free]).max(initial=0.0) <= precision:
             break
@@ -92,7 +95,7 @@ def nearest(
         if moved is None:  # nothing more to gain in floating point
             break
         mu = moved
-    return Nearest(weights.project(centre + mu @ gains), mu, best)
+    return Nearest(weights.project(centre + mu @ gains), mu, best, proof)
 
 
 class Climb(NamedTuple):

@@ -86,7 +86,8 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
     n_svm_ : int
         Number of machines solved, over all classes.
     history_ : list of ndarray of shape (n_machines, 2)
-        The bounds after each machine, for each output. Not saved in model files.
+        The bounds after each machine, for each output. While kernels are left out, the lower bound stays where it is.
+        Not saved in model files.
     mean_, scale_ : ndarray of shape (n_features,)
         Means and deviations of the features; None if they are not standardised.
     """
@@ -221,6 +222,8 @@ class ManyKernelsMachine(WeighsLosses, KeepsRows, ReadsTargets, Estimator):
             projected_gradient(search, patient=solver == "spg")
         if solver != "spg":
             level_method(search)
+        while search.widen():
+            level_method(search) if solver != "spg" else projected_gradient(search, patient=True)
         return search
 
     def _keep(self, view: KernelView, stack: AnyStack, found: list[Search], coef: Array) -> None:

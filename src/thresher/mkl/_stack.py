@@ -15,14 +15,13 @@ from .._kernels import Array, Kernel
 Places = NDArray[np.int64]
 
 _MB = 1 << 20
-_SPARSE = 0.25  # of all pairs of rows: with fewer in use, these are picked out
-NO_ROWS = np.empty(0, dtype=np.int64)
 
 
-def whole(half: Array, n: int) -> Array:
-    """The symmetric matrix with this lower half, row after row."""
-    K = np.empty((n, n))
-    _core.from_half(half, K)
+def _sum(matrices: NDArray[Any], weights: Array, rows: Places, times: float, K: Array) -> Array:
+    """Write the sum of symmetric matrices times their weights and a number; only these rows and columns are right."""
+    K.fill(0)
+    _core.add_halves(matrices, weights, rows, K)
+    _core.mirrored(K, times, K)
     return K
 
 
@@ -53,8 +52,11 @@ class MadeMatrices:
         """Write the lower half of a matrix, row after row."""
         _core.take_half(self.matrix(q), np.arange(self.n_rows), True, out)
 
-    def summed(self, factors: Array) -> Array | None:
-        """The sum of all matrices times their factors, if it is cheaper than by one after the other."""
+    def in_place(self) -> None:
+        """All matrices, where they lie."""
+
+    def summed(self, factors: Array, times: float) -> Array | None:
+        """The sum of all matrices times their factors and a number, if it is cheaper than by one after the other."""
         return None
 
     def block(self, q: int, some: Places) -> Array:
@@ -65,8 +67,8 @@ class MadeMatrices:
 
 class GivenMatrices:
     """Kernel matrices that the user has, between some rows and some columns, by default the same; ``exact`` says which
-    are symmetric to the last bit. Nothing is copied before it is used. ``known`` are factors, and the sum of all whole
-    matrices times these."""
+    are symmetric to the last bit. Nothing is copied before it is used. ``known`` are factors, and the lower half of the
+    sum of all whole matrices times these."""
 
     def __init__(
         self,
@@ -115,67 +117,85 @@ class GivenMatrices:
         """Write the lower half, row after row."""
         _core.take_half(self._matrices[q], self._rows, bool(self._exact[q]), out)
 
-    def summed(self, factors: Array) -> Array | None:
-        if self._known is not None and factors is self._known[0]:
-            return self._known[1]
-        if not np.all(self._exact) or self._matrices.strides[2] != self._matrices.itemsize:
-            return None
+    def in_place(self) -> NDArray[Any] | None:
+        """All matrices, where these are symmetric and all rows take part, in order."""
         n = self._matrices.shape[1]
-        half = np.zeros(n * (n + 1) // 2)
-        _core.add_halves(self._matrices, factors, self._rows, half)
-        return np.ascontiguousarray(whole(half, n)[np.ix_(self._rows, self._rows)])
+        if not self._has_rows or not np.array_equal(self._rows, np.arange(n)):
+            return None
+        return self._matrices
+
+    @property
+    def _has_rows(self) -> bool:
+        """Whether the matrices are symmetric, with rows in one piece."""
+        return bool(np.all(self._exact)) and self._matrices.strides[2] == self._matrices.itemsize
+
+    def summed(self, factors: Array, times: float) -> Array | None:
+        n = self._matrices.shape[1]
+        if self._known is not None and factors is self._known[0]:
+            K = np.empty((n, n))
+            _core.mirrored(self._known[1], times, K)
+            return K
+        if not self._has_rows:
+            return None
+        K = _sum(self._matrices, factors, self._rows, times, np.empty((n, n)))
+        return np.ascontiguousarray(K[np.ix_(self._rows, self._rows)])
 
 
 class Stack:
     """Sums of kernel matrices, and the quadratic form of each.
 
-    Of a matrix in memory, only the lower half is kept, row after row.
+    Of a matrix in memory, only the lower half is kept, row after row; given ones stay where they are.
     """
 
     def __init__(self, source: MadeMatrices | GivenMatrices, counts: Array, cache_size: float) -> None:
-        n = source.n_rows
+        n, n_half = source.n_rows, source.n_rows * (source.n_rows + 1) // 2
         self.n_kernels = source.n_kernels
-        self._source, self._n = source, n
-        self._n_kept = int(min(self.n_kernels, cache_size * _MB / (8 * (n * (n + 1) // 2))))
-        self._kept = np.empty((self._n_kept, n * (n + 1) // 2))
+        self._source = source
         self.factors = source.factors(counts)
-        for q in range(self._n_kept):
-            source.half(q, self._kept[q])
-        self._sum = source.summed(self.factors)
+        in_place = source.in_place()
+        if in_place is None:
+            in_place = np.empty((int(min(self.n_kernels, cache_size * _MB / (8 * n_half))), n_half))
+            for q, half in enumerate(in_place):
+                source.half(q, half)
+        self._kept, self._at = in_place, np.arange(len(in_place))  # the kernel at each place
+        self._rows, self._K = np.arange(n), np.empty((n, n))
 
     def combined(self, theta: Array) -> Array:
-        """The kernel matrix of these weights."""
+        """The kernel matrix of these weights, valid until the next."""
         if (theta == theta[0]).all():  # as at the start
-            return np.asarray(theta[0] * (self._summed(self.factors) if self._sum is None else self._sum))
-        return self._summed(theta * self.factors)
+            K = self._source.summed(self.factors, float(theta[0]))
+            return self._summed(self.factors, float(theta[0])) if K is None else K
+        return self._summed(theta * self.factors, 1.0)
 
-    def _summed(self, weights: Array) -> Array:
-        half = np.zeros(self._kept.shape[1])
-        _core.add_halves(self._kept, weights[: self._n_kept], NO_ROWS, half)
-        K = whole(half, self._n)
-        for late in (self._n_kept + np.flatnonzero(weights[self._n_kept :])).tolist():
-            K += weights[late] * self._source.matrix(late)
+    def _summed(self, weights: Array, times: float) -> Array:
+        K = _sum(self._kept, weights[self._at], self._rows, times, self._K)
+        for q in self._others(np.flatnonzero(weights)):
+            K += times * weights[q] * self._source.matrix(q)
         return K
 
-    def energies(self, x: Array) -> Array:
-        r""":math:`\tfrac12 x^\top K_q x` of every kernel; only rows with a coefficient cost anything where they are
-        few."""
-        used = np.flatnonzero(x)
-        found = np.zeros(self.n_kernels)
-        if not len(used):
-            return found
-        products = np.empty(self._kept.shape[1])
-        _core.half_products(x, products)
-        if len(used) ** 2 < _SPARSE * self._n**2:
-            places = np.flatnonzero(products)
-            some = products[places]
-            for q in range(self._n_kept):
-                found[q] = self._kept[q].take(places) @ some
-        else:
-            found[: self._n_kept] = self._kept @ products
-        for q in range(self._n_kept, self.n_kernels):
-            found[q] = 0.5 * float(x[used] @ self._source.block(q, used) @ x[used])
+    def energies(self, x: Array, some: Places) -> Array:
+        r""":math:`\tfrac12 x^\top K_q x` of some kernels, 0 of others; only rows with a coefficient are read."""
+        found, used = np.zeros(self.n_kernels), np.flatnonzero(x)
+        is_wanted = np.zeros(self.n_kernels, dtype=bool)
+        is_wanted[some] = True
+        kept = np.flatnonzero(is_wanted[self._at])
+        energies = np.empty(len(kept))
+        _core.half_energies(self._kept, x, kept, energies)
+        found[self._at[kept]] = energies
+        for q in self._others(some):
+            found[q] = 0.5 * float(x[used] @ self._source.block(q, used) @ x[used]) if len(used) else 0.0
         return np.maximum(self.factors * found, 0.0)
+
+    def keep(self, some: Places) -> None:
+        """Keep these kernels in memory, as many as fit, in place of others."""
+        free = np.flatnonzero(~np.isin(self._at, some))
+        for place, q in zip(free.tolist(), self._others(some), strict=False):
+            self._source.half(q, self._kept[place])
+            self._at[place] = q
+
+    def _others(self, some: Places) -> list[int]:
+        """Those that are not in memory."""
+        return [] if len(self._at) == self.n_kernels else np.setdiff1d(some, self._at).tolist()
 
 
 class Mean:
@@ -184,21 +204,24 @@ class Mean:
     def __init__(self, source: MadeMatrices | GivenMatrices, counts: Array) -> None:
         n = source.n_rows
         self.n_kernels, self.factors = source.n_kernels, source.factors(counts)
-        total = source.summed(self.factors)
-        if total is None:
-            half, one = np.zeros(n * (n + 1) // 2), np.empty((1, n * (n + 1) // 2))
+        mean = source.summed(self.factors, 1 / self.n_kernels)
+        if mean is None:
+            mean, half = np.zeros((n, n)), np.empty((1, n * (n + 1) // 2))
             for q in range(self.n_kernels):
-                source.half(q, one[0])
-                _core.add_halves(one, self.factors[q : q + 1], NO_ROWS, half)
-            total = whole(half, n)
-        self._mean = total * (1 / self.n_kernels)
+                source.half(q, half[0])
+                _core.add_halves(half, self.factors[q : q + 1], np.arange(n), mean)
+            _core.mirrored(mean, 1 / self.n_kernels, mean)
+        self._mean = mean
 
     def combined(self, theta: Array) -> Array:
         """The mean, for weights that are all equal."""
         return self._mean
 
-    def energies(self, x: Array) -> Array:
+    def energies(self, x: Array, some: Places) -> Array:
         return np.full(self.n_kernels, max(0.5 * float(x @ self._mean @ x), 0.0))
+
+    def keep(self, some: Places) -> None:
+        pass
 
 
 class StackElsewhere:
@@ -218,12 +241,16 @@ class StackElsewhere:
             K += float(theta[q] * self.factors[q]) * self._matrix(q)
         return np.ascontiguousarray(on_host(K))
 
-    def energies(self, x: Array) -> Array:
+    def energies(self, x: Array, some: Places) -> Array:
+        found = np.zeros(self.n_kernels)
         if not x.any():
-            return np.zeros(self.n_kernels)
+            return found
         there = beside(x, self._source.rows)
-        found = [float(there @ (self._matrix(q) @ there)) for q in range(self.n_kernels)]
-        return np.maximum(0.5 * self.factors * np.array(found), 0.0)
+        found[some] = [float(there @ (self._matrix(q) @ there)) for q in some.tolist()]
+        return np.maximum(0.5 * self.factors * found, 0.0)
+
+    def keep(self, some: Places) -> None:
+        pass
 
     def _matrix(self, q: int) -> Any:
         return self._kept[q] if q < len(self._kept) else self._source.matrix(q)
@@ -270,15 +297,15 @@ def take_square_matrices(X: Any, who: str) -> GivenMatrices:
         raise ValueError(f"{who}: precomputed kernels must be square matrices in fit, got shape {K.shape}.")
     m, n = K.shape[:2]
     sizes, same, diagonals = np.empty(m), np.empty(m, dtype=bool), np.empty((m, n))
-    factors, half = np.empty(m), np.zeros(n * (n + 1) // 2)
-    _core.look_at_squares(K, sizes, same, diagonals, factors, half)
+    factors, total = np.empty(m), np.zeros((n, n))
+    _core.look_at_squares(K, sizes, same, diagonals, factors, total)
     _check_sizes(sizes, who)
     for q in np.flatnonzero(~same).tolist():
         if not _core.nearly_symmetric(K[q], 1e-8 * sizes[q], _RTOL):
             raise ValueError(f"{who}: precomputed kernels must be symmetric in fit, but kernel {q} is not.")
     for q in np.flatnonzero((diagonals < 0).any(axis=1)).tolist():
         raise ValueError(f"{who}: precomputed kernels must have diagonals of at least 0, but kernel {q} does not.")
-    return GivenMatrices(K, np.arange(n), same, known=(factors, whole(half, n)))
+    return GivenMatrices(K, np.arange(n), same, known=(factors, total))
 
 
 def _read(X: Any, who: str) -> NDArray[Any]:

@@ -31,6 +31,7 @@ array([3, 7])
 """
 
 from ._block_problem import Solution
+from ._box_qp import Boxes as Boxes
 from ._box_qp import BoxSolution, box_qp
 from ._group_square import group_square, group_square_conjugate
 from ._linear_qp import linear_qp

@@ -118,27 +118,45 @@ def box_qp(
     x = np.zeros((m, n)) if start is None else fill("start", start, (m, n)).copy()
     if not (np.isfinite(p).all() and np.isfinite(x).all() and np.isfinite(mixed).all()):
         raise ValueError("box_qp: linear, start and coupling must hold finite numbers.")
-    solver = _core.BoxQP(
-        K if isinstance(K, np.ndarray) else K.row,
-        int(min(cache_size * _MB / ((_SINGLE if isinstance(K, np.ndarray) else _BOTH) * n), n)),
-        np.ascontiguousarray(K.diagonal(), dtype=np.float64),
-        p,
-        low,
-        high,
-        fill("epsilon", epsilon, (m, n)),
-        fill("signs", signs, (m, n)),
-        fill("total", total, (m,)),
-        mixed,
-        x,
+    boxes = Boxes(
+        p, low, high, fill("epsilon", epsilon, (m, n)), fill("signs", signs, (m, n)), fill("total", total, (m,))
     )
-    converged = solver.run(int(max_iter), float(tol))
-    if not converged:
-        solver.conclude()
-    scores, multiplier = np.empty(m * n), np.empty(m)
-    objective, gap, n_iter = solver.read(scores, multiplier)
-    if coupling is None:
-        return BoxSolution(x[0], scores, float(multiplier[0]), objective, gap, n_iter, converged)
-    return BoxSolution(x, scores.reshape(m, n), multiplier, objective, gap, n_iter, converged)
+    found = boxes.solved(K, mixed, x, float(tol), int(max_iter), cache_size)
+    if coupling is not None:
+        return found
+    return found._replace(x=found.x[0], scores=found.scores[0], multiplier=float(found.multiplier[0]))
+
+
+class Boxes(NamedTuple):
+    """A problem without its matrix: arrays of shape (m, n), and m totals."""
+
+    linear: Array
+    lower: Array
+    upper: Array
+    epsilon: Array
+    signs: Array
+    total: Array
+
+    def solved(
+        self, K: Any, coupling: Array, x: Array, tol: float, max_iter: int, cache_size: float = 500.0
+    ) -> BoxSolution:
+        """Solve it from ``x``, of shape (m, n), which changes in place; nothing is checked."""
+        m, n = x.shape
+        is_whole = isinstance(K, np.ndarray)
+        solver = _core.BoxQP(
+            K if is_whole else K.row,
+            int(min(cache_size * _MB / ((_SINGLE if is_whole else _BOTH) * n), n)),
+            np.ascontiguousarray(K.diagonal(), dtype=np.float64),
+            *self,
+            coupling,
+            x,
+        )
+        converged = solver.run(max_iter, tol)
+        if not converged:
+            solver.conclude()
+        scores, multiplier = np.empty(m * n), np.empty(m)
+        objective, gap, n_iter = solver.read(scores, multiplier)
+        return BoxSolution(x, scores.reshape(m, n), multiplier, objective, gap, n_iter, converged)
 
 
 def _size_of(K: Any) -> int:
