@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "assign.hpp"
+#include "centres.hpp"
 #include "pass.hpp"
 
 namespace thresher {
