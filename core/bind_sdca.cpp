@@ -1,5 +1,6 @@
 // Batch solvers in the dual.
 #include "sdca.hpp"
+#include "threads.hpp"
 
 #include "bind.hpp"
 #include "bind_arrays.hpp"
@@ -24,19 +25,31 @@ void on_problem(const Rows& rows, double bias, const In<double>& y, double posit
   std::visit([&](const auto& x) { act(problem, x, bias, lesson); }, rows.any);
 }
 
+nb::object row_squares(const Rows& rows, double bias, const std::optional<In<double>>& middle) {
+  rows.check();
+  require(!middle || (rows.columns.is_none() && static_cast<index_t>(middle->shape(0)) == rows.n_features),
+          "only dense rows have a middle, with a value for every feature");
+  require(!middle || bias == 0, "the constant feature has no middle");
+  const double* const from = middle ? middle->data() : nullptr;
+  Growing<double> squares;
+  double* const out = squares.room(static_cast<std::size_t>(rows.n_rows));
+  std::visit([&](const auto& x) {
+    in_parts(x.n_rows, x.n_values(), [&](index_t begin, index_t end) {
+      for (index_t i = begin; i < end; ++i) {
+        const auto row = x.row(i, bias);
+        out[i] = !from ? row.square() : row.sum([from](index_t j, double xj) { return (xj - from[j]) * (xj - from[j]); });
+      }
+    });
+  }, rows.any);
+  squares.commit(static_cast<std::size_t>(rows.n_rows));
+  return array(squares);
+}
+
 }  // namespace
 
 void bind_sdca(nb::module_& m) {
-  m.def("row_squares", [](const Rows& rows, double bias) {
-    rows.check();
-    Growing<double> squares;
-    double* const out = squares.room(static_cast<std::size_t>(rows.n_rows));
-    std::visit([&](const auto& x) {
-      for (index_t i = 0; i < rows.n_rows; ++i) out[i] = x.row(i, bias).square();
-    }, rows.any);
-    squares.commit(static_cast<std::size_t>(rows.n_rows));
-    return array(squares);
-  }, nb::arg("rows"), nb::arg("bias"), "The sum of the squares of each row.");
+  m.def("row_squares", &row_squares, nb::arg("rows"), nb::arg("bias"), nb::arg("middle").noconvert().none() = nb::none(),
+        "The sum of the squares of each row, of a dense one less the middle.");
   m.def("sdca_epoch",
         [](const Rows& rows, double bias, In<double> y, double positive, In<double> share, In<index_t> order, Out<double> b,
            Out<double> v, double l1, double l2, const std::string& loss) {

@@ -24,14 +24,21 @@
 
 namespace thresher {
 
-/// For functions that are compiled a second time, for wider registers; whether the machine has them.
+/// Bytes of the widest registers of the machine, and attributes of functions that use them; 32 where registers are many.
 #if defined(__x86_64__) && THRESHER_GNU
 #define THRESHER_AVX2 __attribute__((target("avx2")))
-inline bool is_wide() { return __builtin_cpu_supports("avx2"); }
+#if defined(__clang__)
+#define THRESHER_AVX512 __attribute__((target("avx512f")))
+#else  // plain loops, whose arrays lie anywhere, do not gain by the widest
+#define THRESHER_AVX512 __attribute__((target("avx512f,prefer-vector-width=256")))
+#endif
+inline int widest_register() { return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16; }
 #else
 #define THRESHER_AVX2
-inline bool is_wide() { return true; }
+#define THRESHER_AVX512
+inline int widest_register() { return 32; }
 #endif
+inline bool is_wide() { return widest_register() >= 32; }
 
 /// Ask for the cache line at p.
 THRESHER_INLINE void prefetch_line([[maybe_unused]] const void* p) {

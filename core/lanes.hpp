@@ -1,18 +1,17 @@
-// Four numbers that are worked on at once, in one register of AVX2, or in two of SSE2 or NEON. The bits are those of one at a time.
+// Numbers side by side, in one register where the compiler has such. The plain forms give the same bits.
+//
+// Nothing returns lanes: how that is done depends on the registers of the machine that code is compiled for.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "compiler.hpp"
 
 #if defined(__SSE2__) && THRESHER_GNU
 #include <emmintrin.h>
 #endif
-
-namespace thresher {
-
-constexpr int kLane = 4;
 
 /// Before a loop over lanes: sums stay in registers only where it leaves no loop.
 #if THRESHER_GNU && !defined(__clang__)
@@ -21,28 +20,114 @@ constexpr int kLane = 4;
 #define THRESHER_UNROLL
 #endif
 
-#if THRESHER_GNU
-using Lane = double __attribute__((vector_size(32)));
-using LaneMask = std::int64_t __attribute__((vector_size(32)));
-#else
-template <class T> struct Four {
-  T values[kLane];
-  T& operator[](int i) { return values[i]; }
-  const T& operator[](int i) const { return values[i]; }
-};
-using Lane = Four<double>;
-using LaneMask = Four<std::int64_t>;
-inline Lane operator*(double factor, const Lane& lane) {
-  return {factor * lane[0], factor * lane[1], factor * lane[2], factor * lane[3]};
-}
-inline Lane& operator+=(Lane& lane, const Lane& other) {
-  for (int i = 0; i < kLane; ++i) lane[i] += other[i];
-  return lane;
-}
+#if THRESHER_GNU && defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector) && __has_builtin(__builtin_convertvector)
+#define THRESHER_SHUFFLES 1
+#endif
+#endif
+#ifndef THRESHER_SHUFFLES
+#define THRESHER_SHUFFLES 0
 #endif
 
-/// Nothing returns a lane: how that is done depends on the registers of the machine that code is compiled for.
-THRESHER_INLINE void load(Lane& lane, const double* from) { std::memcpy(&lane, from, sizeof lane); }
+namespace thresher {
+
+#if THRESHER_GNU
+template <class T, int N>
+struct LanesOf {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <class T, int N>
+using Lanes = typename LanesOf<T, N>::type;
+#else
+template <class T, int N>
+struct Lanes {
+  T values[N];
+  T& operator[](int i) { return values[i]; }
+  const T& operator[](int i) const { return values[i]; }
+  friend Lanes operator*(T factor, const Lanes& lanes) {
+    Lanes product;
+    for (int i = 0; i < N; ++i) product[i] = factor * lanes[i];
+    return product;
+  }
+  friend Lanes operator*(const Lanes& one, const Lanes& other) {
+    Lanes product;
+    for (int i = 0; i < N; ++i) product[i] = one[i] * other[i];
+    return product;
+  }
+  friend Lanes operator/(const Lanes& one, const Lanes& other) {
+    Lanes quotient;
+    for (int i = 0; i < N; ++i) quotient[i] = one[i] / other[i];
+    return quotient;
+  }
+  friend Lanes operator-(const Lanes& one, const Lanes& other) {
+    Lanes difference;
+    for (int i = 0; i < N; ++i) difference[i] = one[i] - other[i];
+    return difference;
+  }
+  friend Lanes operator+(Lanes one, const Lanes& other) { return one += other; }
+  Lanes& operator+=(const Lanes& other) {
+    for (int i = 0; i < N; ++i) values[i] += other[i];
+    return *this;
+  }
+};
+#endif
+
+constexpr int kLane = 4;
+using Lane = Lanes<double, kLane>;
+#if THRESHER_GNU
+using LaneMask = decltype(Lane() < Lane());
+#else
+using LaneMask = Lanes<std::int64_t, kLane>;
+#endif
+
+/// Whole numbers as wide as T.
+template <class T>
+using Whole = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+
+template <class T, class L>
+THRESHER_INLINE void load(L& lanes, const T* from) {
+  std::memcpy(&lanes, from, sizeof lanes);
+}
+template <class T, class L>
+THRESHER_INLINE void store(T* to, const L& lanes) {
+  std::memcpy(to, &lanes, sizeof lanes);
+}
+
+template <int N, class T, class L>
+THRESHER_INLINE void fill(L& lanes, T value) {
+#if THRESHER_GNU
+  lanes = value - L{};
+#else
+  for (int i = 0; i < N; ++i) lanes[i] = value;
+#endif
+}
+
+/// The lower of two, entry by entry, and `name` where that is the second.
+template <int N, class L, class M, class I>
+THRESHER_INLINE void keep_lower(L& least, M& at, const L& costs, I name) {
+#if THRESHER_GNU
+  const M lower = costs < least, names = name - M{};
+  least = lower ? costs : least;
+  at = lower ? names : at;
+#else
+  for (int i = 0; i < N; ++i)
+    if (costs[i] < least[i]) least[i] = costs[i], at[i] = name;
+#endif
+}
+
+/// The least but one, of which `least` is the least so far.
+template <int N, class L>
+THRESHER_INLINE void keep_second(L& second, const L& least, const L& costs) {
+#if THRESHER_GNU
+  const L larger = costs < least ? least : costs;
+  second = larger < second ? larger : second;
+#else
+  for (int i = 0; i < N; ++i) {
+    const auto larger = costs[i] < least[i] ? least[i] : costs[i];
+    if (larger < second[i]) second[i] = larger;
+  }
+#endif
+}
 
 // What formulas are written with that are compiled for one number and for a lane of them.
 

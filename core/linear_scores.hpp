@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "assign.hpp"
+#include "centres.hpp"
 #include "pass.hpp"
 
 namespace thresher {
@@ -79,18 +79,11 @@ THRESHER_INLINE void score_tile(const Rows& rows, double bias, index_t begin, in
   }
 }
 
-#if defined(__x86_64__) && THRESHER_GNU
 template <class Rows>
-__attribute__((target("avx2"))) void score_tile_wide(const Rows& rows, double bias, index_t begin, index_t end,
-                                                     const WeightTable& table, double* out) {
+THRESHER_AVX2 void score_tile_wide(const Rows& rows, double bias, index_t begin, index_t end, const WeightTable& table,
+                                   double* out) {
   score_tile(rows, bias, begin, end, table, out);
 }
-#else
-template <class Rows>
-void score_tile_wide(const Rows& rows, double bias, index_t begin, index_t end, const WeightTable& table, double* out) {
-  score_tile(rows, bias, begin, end, table, out);
-}
-#endif
 
 /// Scores of shape (n_rows, n_outputs) for weights of shape (n_outputs, n_features + 1), those of the constant last: output by output.
 template <class Rows>

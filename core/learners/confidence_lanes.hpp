@@ -12,13 +12,6 @@
 
 namespace thresher {
 
-#if !THRESHER_GNU
-inline Lane operator+(Lane a, const Lane& b) { return a += b; }
-inline Lane operator-(const Lane& a, const Lane& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]}; }
-inline Lane operator*(const Lane& a, const Lane& b) { return {a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]}; }
-inline Lane operator/(const Lane& a, const Lane& b) { return {a[0] / b[0], a[1] / b[1], a[2] / b[2], a[3] / b[3]}; }
-#endif
-
 /// The larger of each entry and 0, and each entry of `a` or `b`.
 THRESHER_INLINE void at_least_zero(Lane& lane) {
 #if THRESHER_GNU

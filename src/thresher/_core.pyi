@@ -239,10 +239,10 @@ def assign(
     middle: Floats | None,
     weight: Floats | None,
     labels: Ints,
-    costs: Floats,
+    costs: Floats | None,
     sums: Floats | None = None,
     weights: Floats | None = None,
-    wide: bool = True,
+    bytes: int = 64,
 ) -> None: ...
 def centre_costs(
     rows: Rows, begin: int, table: Floats, offsets: Floats, place: Ints | None, middle: Floats | None, out: Floats
@@ -250,7 +250,7 @@ def centre_costs(
 def learn_prototype(
     rows: Rows, order: Longs, w: Floats, alpha: float, eta0: float, smoothing: float, hinge: bool
 ) -> None: ...
-def row_squares(rows: Rows, bias: float) -> Floats: ...
+def row_squares(rows: Rows, bias: float, middle: Floats | None = None) -> Floats: ...
 def sdca_epoch(
     rows: Rows,
     bias: float,

@@ -211,7 +211,7 @@ def test_rows_that_fill_clusters_are_those_of_one_machine(data):
     plain, objective = Objective(0.0, False), Objective(0.25, False)
     rows = Data.of(X, centres, weight)
     swept = plain.sweep(rows, centres)
-    expected = fill_empty(swept.labels, (swept.costs - objective.alone(rows)) * weight, k)
+    expected = fill_empty(swept.labels, (plain.assign(rows, centres)[1] - objective.alone(rows)) * weight, k)
     question, total = Fill(centres, plain, objective), None
     for batch in cut(X, weight, *places):
         total = join(question, total, question.answer(*batch))

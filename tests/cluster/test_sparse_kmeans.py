@@ -68,7 +68,7 @@ def test_every_step_is_that_of_the_specification(blobs, layout, dtype, metric, a
     for step, (centres, labels, objective) in itertools.islice(zip(mine, theirs, strict=False), 8):
         assert_array_equal(step.swept.labels, labels)
         assert_allclose(step.centres, centres, atol=1e-12)
-        assert_allclose(step.value, objective, rtol=1e-6 if dtype is np.float32 else 1e-12)
+        assert_allclose(step.swept.value, objective, rtol=1e-6 if dtype is np.float32 else 1e-12)
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 100])
@@ -181,6 +181,37 @@ def test_dense_rows_may_lie_far_from_the_origin(blobs):
     far = SparseKMeans(5, random_state=0).fit(X + 1e7)
     assert_array_equal(far.labels_, near.labels_)
     assert_allclose(far.inertia_, near.inertia_, rtol=1e-6)
+
+
+def _costs_by_row(X, start, swept, weight, alpha, cosine):
+    return sum(w * reference.cost(x, start[c], alpha, cosine) for x, c, w in zip(X, swept.labels, weight, strict=True))
+
+
+@ALPHAS
+@METRICS
+def test_the_objective_is_the_sum_of_the_costs_of_rows(blobs, layout, metric, alpha):
+    cosine = metric == "cosine"
+    X, weight = normalize(blobs[0]) if cosine else blobs[0], np.arange(1.0, 151.0)
+    start = X[[0, 1, 3, 7, 11]]
+    swept = Objective(alpha, cosine).sweep(Data.of(layout(X), start, weight, cosine=cosine), start)
+    assert_allclose(swept.value, _costs_by_row(X, start, swept, weight, alpha, cosine), rtol=1e-12)
+    assert_allclose(swept.sums, (swept.labels == np.arange(5)[:, None]) * weight @ X, atol=1e-10)
+
+
+def test_the_objective_of_rows_far_from_the_origin_keeps_its_digits(blobs):
+    X, weight = blobs[0] + 1e7, np.arange(1.0, 151.0)
+    start = X[[0, 1, 3, 7, 11]]
+    swept = Objective(0.0, False).sweep(Data.of(X, start, weight), start)
+    assert_allclose(swept.value, _costs_by_row(X, start, swept, weight, 0.0, False), rtol=1e-7)
+
+
+def test_sums_of_whole_numbers_are_exact():
+    X = np.random.default_rng(0).integers(100, 120, size=(1000, 7)).astype(float)
+    start = X[:3] + 0.3
+    data = Data.of(X, start)
+    swept = Objective(0.0, False).sweep(data, start)
+    assert data.middle is not None
+    assert_array_equal(swept.sums, (swept.labels[:, None] == np.arange(3)).T.astype(float) @ X)
 
 
 def test_sparse_rows_are_not_made_dense():
@@ -311,9 +342,7 @@ def test_a_tolerance_stops_early(blobs):
 )
 def test_when_a_run_stops(monkeypatch, scripted, expected):
     made = [
-        _lloyd.KMeansStep(
-            np.eye(2), Swept(np.array(labels), np.zeros(2), np.eye(2), np.bincount(labels, minlength=2)), value
-        )
+        _lloyd.KMeansStep(np.eye(2), Swept(np.array(labels), np.eye(2), np.bincount(labels, minlength=2), value))
         for labels, value in scripted
     ]
     monkeypatch.setattr(_sparse_kmeans, "steps", lambda *_: iter(made))

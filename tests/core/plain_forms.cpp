@@ -64,17 +64,30 @@ int main() {
   std::vector<double> values(n_rows * n_features), table(n_features * n_centres), offsets(n_centres), middle(n_features, 0.25);
   for (auto* some : {&values, &table, &offsets})
     for (double& value : *some) value = static_cast<double>(static_cast<int>(uniform() * 16) - 8) / 4;  // ties, too
-  for (const double* m : {static_cast<const double*>(nullptr), static_cast<const double*>(middle.data())})
-    for (const bool wide : {false, true}) {
-      const thresher::Centres centres{table.data(), offsets.data(), nullptr, m, n_centres, wide};
-      std::vector<thresher::Nearest> best(n_rows);
-      const thresher::DenseRows<double> rows{values.data(), n_rows, n_features};
-      thresher::compare_rows(rows, 0, n_rows, centres, thresher::Least{best.data()});
-      for (const auto& found : best) {
-        std::printf("%d ", static_cast<int>(found.centre));
-        show(found.cost);
+  const std::vector<float> rough(values.begin(), values.end());
+  std::vector<thresher::column_t> places(values.size());
+  std::vector<thresher::index_t> starts(n_rows + 1);
+  for (std::size_t k = 0; k < places.size(); ++k) places[k] = static_cast<thresher::column_t>(k % n_features);
+  for (std::size_t i = 0; i < starts.size(); ++i) starts[i] = static_cast<thresher::index_t>(i) * n_features;
+  const auto nearest = [&](const auto& rows, const double* from, int bytes, bool exact) {
+    const thresher::Centres centres{table.data(), offsets.data(), nullptr, from, n_centres, bytes};
+    std::vector<std::int32_t> labels(n_rows);
+    std::vector<double> costs(n_rows), sums(n_centres * n_features), weights(n_centres);
+    const thresher::Sums into{sums.data(), weights.data()};
+    thresher::run_assign(rows, 0, n_rows, centres, {nullptr, labels.data(), exact ? costs.data() : nullptr, &into});
+    for (const auto label : labels) std::printf("%d\n", static_cast<int>(label));
+    for (const auto* found : {&costs, &sums, &weights})
+      for (const double value : *found) show(value);
+  };
+  for (const int bytes : {16, 32, 64}) {
+    for (const double* from : {static_cast<const double*>(nullptr), static_cast<const double*>(middle.data())})
+      for (const bool exact : {false, true}) {
+        nearest(thresher::DenseRows<double>{values.data(), n_rows, n_features}, from, bytes, exact);
+        nearest(thresher::DenseRows<float>{rough.data(), n_rows, n_features}, from, bytes, exact);
       }
-    }
+    nearest(thresher::CsrRows<double, thresher::column_t>{values.data(), places.data(), starts.data(), n_rows, n_features},
+            nullptr, bytes, true);
+  }
   show(thresher::dot(values.data(), table.data(), 280));
 
   std::vector<thresher::column_t> columns(11);

@@ -32,9 +32,8 @@ from .._gate import (
     take,
 )
 from .._kernels import Array, unit_rows
-from ._lloyd import total
 from ._sums import ClusterSums, refuse_few
-from ._sweep import Data, Labels, Objective
+from ._sweep import Data, Labels, Objective, total
 
 _penalty = Rule(
     f"a number of at least 0 and at most {_gate.HUGE:g}",

@@ -13,7 +13,7 @@ from .._dataclasses import dataclass
 from .._engine import Round, ShardFacts, Sums, add
 from .._gate import check_params
 from .._kernels import Array, unit_rows
-from ._lloyd import dense, fill_sizes, sum_rows, total
+from ._lloyd import dense, fill_sizes, sum_rows
 from ._sums import ClusterSums, check_number, refuse_few, warn_of_empty
 from ._sweep import Data, Objective, Swept
 
@@ -29,7 +29,7 @@ class Sweep:
 
     def answer(self, X: Any, y: Any, weight: Array | None) -> Sums:
         data, swept = self._swept(X, weight)
-        cost, n_rows = np.array(total(swept.costs, data.weight)), np.array(float(data.n_rows))
+        cost, n_rows = np.array(swept.value), np.array(float(data.n_rows))
         return {"sums": swept.sums, "weights": swept.weights, "cost": cost, "n_rows": n_rows}
 
     def _swept(self, X: Any, weight: Array | None) -> tuple[Data, Swept]:
@@ -52,7 +52,7 @@ class Fill(Sweep):
     def answer(self, X: Any, y: Any, weight: Array | None) -> Sums:
         data, swept = self._swept(X, weight)
         n_clusters, weights = len(self.centres), np.ones(data.n_rows) if data.weight is None else data.weight
-        gains = (swept.costs - self.penalised.alone(data)) * weights
+        gains = (self.objective.assign(data, self.centres)[1] - self.penalised.alone(data)) * weights
         best = np.argsort(-gains, kind="stable")[:n_clusters]
         best = best[gains[best] > 0]
         rows = dense(data.matrix[best]) * weights[best, None]

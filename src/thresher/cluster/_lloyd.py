@@ -26,31 +26,27 @@ class KMeansStep(NamedTuple):
     centres: Array
     swept: Swept
     """The rows, assigned to these centres."""
-    value: float
 
 
 def steps(objective: Objective, data: Data, start: Array, move: Mover | None = None) -> Iterator[KMeansStep]:
     """Move the centres, assign the rows, and again; at first, rows belong to the nearest row of ``start``."""
-    centres, swept = start, replace(objective, alpha=0.0).sweep(data, start)
+    centres, now = start, replace(objective, alpha=0.0)
+    swept = now.sweep(data, start)
     while True:
         if not (swept.weights > 0).all():
-            swept = _without_empty(objective, data, swept)
+            swept = _without_empty(objective, data, swept, now.assign(data, centres)[1])
         centres = objective.best_centres(swept.sums, swept.weights) if move is None else move(data, swept, centres)
-        swept = objective.sweep(data, centres)
-        yield KMeansStep(centres, swept, total(swept.costs, data.weight))
+        now, swept = objective, objective.sweep(data, centres)
+        yield KMeansStep(centres, swept)
 
 
-def total(costs: Array, weight: Array | None) -> float:
-    return float(costs.sum() if weight is None else costs @ weight)
-
-
-def _without_empty(objective: Objective, data: Data, swept: Swept) -> Swept:
-    """Clusters without rows get some, and all sums are made anew."""
-    gains = swept.costs - objective.alone(data)
+def _without_empty(objective: Objective, data: Data, swept: Swept, costs: Array) -> Swept:
+    """Clusters without rows get some, by the costs of all rows, and all sums are made anew."""
+    gains = costs - objective.alone(data)
     labels = fill_empty(swept.labels, gains if data.weight is None else gains * data.weight, len(swept.weights))
     if np.array_equal(labels, swept.labels):
         return swept
-    return Swept(labels, swept.costs, *sum_rows(data, labels, len(swept.weights)))
+    return Swept(labels, *sum_rows(data, labels, len(swept.weights)), swept.value)
 
 
 def fill_empty(labels: Labels, gains: Array, n_clusters: int) -> Labels:

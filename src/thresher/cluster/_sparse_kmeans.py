@@ -14,7 +14,7 @@ from .._kernels import Array
 from ._centres import SparseCentres
 from ._kmeans_loaded import check_loaded
 from ._kmeans_rounds import StepsInRounds
-from ._lloyd import Draws, KMeansStep, given_centres, start_rows, steps, total
+from ._lloyd import Draws, KMeansStep, given_centres, start_rows, steps
 from ._sums import ClusterSums, check_sums, merge_into, warn_of_empty
 from ._sweep import Data
 
@@ -161,7 +161,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         self.objective_history_ = np.array(best.history)
         self._grown = False
         self.labels_ = beside(best.step.swept.labels if rows is there else self._assign(rows)[0], rows)
-        warn_of_empty(len(np.unique(best.step.swept.labels)), self.n_clusters, self.alpha)
+        warn_of_empty(int(np.count_nonzero(np.bincount(best.step.swept.labels))), self.n_clusters, self.alpha)
         return self
 
     @in_turn
@@ -204,7 +204,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
                 )
                 swept = objective.sweep(data, centres)
                 labels[part] = swept.labels
-                sums += ClusterSums(swept.sums, swept.weights, total(swept.costs, some), data.n_rows)
+                sums += ClusterSums(swept.sums, swept.weights, swept.value, data.n_rows)
                 moved = objective.best_centres(sums.sums, sums.weights)
                 centres = np.where((sums.weights > 0)[:, None], moved, centres)
         n_batches = 0 if begins else self.n_iter_
@@ -245,7 +245,7 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         data = Data.of(rows, self._centres, weight, cosine=self.metric == "cosine")
         with one_blas_thread():
             swept = self._objective().sweep(data, self._centres)
-        return ClusterSums(swept.sums, swept.weights, total(swept.costs, weight), rows.shape[0])
+        return ClusterSums(swept.sums, swept.weights, swept.value, rows.shape[0])
 
     def move_centres(self, sums: ClusterSums) -> Self:
         """Move each centre to the minimum for the rows in its sum; a centre without rows stays.
@@ -287,11 +287,11 @@ class SparseKMeans(StepsInRounds, SparseCentres):
         best: _KMeansRun | None = None
         for _, step in zip(range(self.max_iter), steps(objective, data, start, move), strict=False):
             before = best.history[-1] if best else np.inf
-            if best and step.value >= before:  # nothing is left to gain but rounding errors, or the luck of draws
+            if best and step.swept.value >= before:  # nothing is left to gain but rounding errors, or the luck of draws
                 break
             settled = best is not None and np.array_equal(step.swept.labels, best.step.swept.labels)
-            best = _KMeansRun(step, [*(best.history if best else []), step.value])
-            gained_little = before - step.value <= self.tol * step.value
+            best = _KMeansRun(step, [*(best.history if best else []), step.swept.value])
+            gained_little = before - step.swept.value <= self.tol * step.swept.value
             if settled or (gained_little and (step.swept.weights > 0).all()):  # a next step fills empty ones
                 break
         assert best is not None

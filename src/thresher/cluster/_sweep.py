@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, assign, centre_costs
+from .._core import Rows, assign, centre_costs, row_squares
 from .._dataclasses import dataclass
 from .._engine import in_threads, slices
 from .._gate import is_foreign_array, sparse
@@ -19,6 +19,7 @@ from . import _sweep_there as there
 
 Labels = NDArray[np.int32]
 
+_EPS = float(np.finfo(np.float64).eps)
 _LANE = 4  # centres that the core compares side by side
 _BLOCK = 1 << 21  # values held at a time
 _MOST_PARTS = 8  # of the rows, each with sums of its own
@@ -48,10 +49,12 @@ class Data:
         """The squared distance of each row from the middle, which costs need, but not the choice of a centre."""
         if self.rows is None:
             return there.row_squares(self.matrix, self.middle)
-        sizes = np.empty(self.n_rows)
-        for part in blocks(self.matrix, 1):
-            sizes[part] = squares(self.matrix[part] if self.middle is None else self.matrix[part] - self.middle)
-        return sizes
+        return row_squares(self.rows, 0.0, self.middle)
+
+    @cached_property
+    def square(self) -> float:
+        """The weighted sum of these."""
+        return total(self.squares, self.weight)
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +71,11 @@ def as_rows(matrix: Any) -> Rows:
 def _middle(centres: Array) -> Array | None:
     middle: Array = centres.mean(axis=0)
     spread = squares(centres - middle).mean()
-    return middle if squares(middle[None])[0] > spread else None
+    if squares(middle[None])[0] <= spread:
+        return None
+    size = max(np.sqrt(spread / len(middle)), _EPS * np.abs(middle).max())
+    unit = 2.0 ** np.floor(np.log2(size))  # so coarse that float32 holds it, and differences of whole numbers are exact
+    return np.round(middle / unit) * unit
 
 
 def blocks(matrix: Any, n_centres: int) -> Iterator[slice]:
@@ -77,14 +84,15 @@ def blocks(matrix: Any, n_centres: int) -> Iterator[slice]:
     return slices(matrix.shape[0], max(1, _BLOCK // per_row))
 
 
-class Swept(NamedTuple):
-    """For each row the centre where it costs least and that cost; for each cluster the weighted sum of its rows and
-    their total weight."""
+@dataclass(frozen=True)
+class Swept:
+    """For each row the centre where it costs least; for each cluster the weighted sum of its rows and their total
+    weight; the weighted sum of the costs of all rows."""
 
     labels: Labels
-    costs: Array
     sums: Array
     weights: Array
+    value: float
 
 
 @dataclass(frozen=True)
@@ -105,42 +113,48 @@ class Objective:
         """Read all rows once, in threads; the parts that they read do not depend on how many there are."""
         if data.rows is None:
             labels, costs = self.assign(data, centres)
-            return Swept(labels, costs, *there.sums_there(data.matrix, data.weight, labels, len(centres)))
-        n_rows, table = data.n_rows, self._table(data, centres)
-        labels, costs = np.empty(n_rows, dtype=np.int32), np.empty(n_rows)
-        parts = _parts(data, centres.shape)
+            found = there.sums_there(data.matrix, data.weight, labels, len(centres))
+            return Swept(labels, *found, total(costs, data.weight))
+        table, parts = self._table(data, centres), _parts(data, centres.shape)
+        labels = np.empty(data.n_rows, dtype=np.int32)
         sums, weights = np.zeros((len(parts), *centres.shape)), np.zeros((len(parts), len(centres)))
 
         def read(p: int, begin: int, end: int) -> None:
-            assign(data.rows, begin, end, *table, data.weight, labels, costs, sums[p], weights[p])
+            assign(data.rows, begin, end, *table, data.weight, labels, None, sums[p], weights[p])
 
         in_threads(read, ((p, *part) for p, part in enumerate(parts)))
-        np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
-        if len(parts) == 1:
-            return Swept(labels, costs, sums[0], weights[0])
-        return Swept(labels, costs, sums.sum(axis=0), weights.sum(axis=0))
+        summed, weight = sums.sum(axis=0), weights.sum(axis=0)
+        factor, shifted = self._factor, centres if data.middle is None else centres - data.middle
+        moved = summed if data.middle is None else summed - weight[:, None] * data.middle
+        value = data.square + (weight * table[1][: len(centres)]).sum() - factor * np.einsum("ij,ij", shifted, moved)
+        return Swept(labels, summed, weight, max(float(value), 0.0))
 
     def assign(self, data: Data, centres: Array) -> tuple[Labels, Array]:
         """For each row the centre where it costs least, and that cost."""
         if data.rows is None:
             return there.nearest_centres(data.matrix, data.squares, data.middle, *self._table_there(data, centres))
-        labels, costs = self._compare(data, centres)
+        costs = np.empty(data.n_rows)
+        labels = self._compare(data, centres, costs)
         return labels, np.maximum(np.add(costs, data.squares, out=costs), 0.0, out=costs)
 
     def nearest(self, data: Data, centres: Array) -> Labels:
         """For each row the centre where it costs least."""
-        return (self.assign if data.rows is None else self._compare)(data, centres)[0]
+        return self.assign(data, centres)[0] if data.rows is None else self._compare(data, centres, None)
 
-    def _compare(self, data: Data, centres: Array) -> tuple[Labels, Array]:
-        """For each row the centre where it costs least, and that cost without the square of the row."""
-        labels, costs = np.empty(data.n_rows, dtype=np.int32), np.empty(data.n_rows)
-        table = self._table(data, centres)
+    def _compare(self, data: Data, centres: Array, costs: Array | None) -> Labels:
+        """For each row the centre where it costs least; that cost, without the square of the row, goes to ``costs``."""
+        labels, table = np.empty(data.n_rows, dtype=np.int32), self._table(data, centres)
 
         def read(begin: int, end: int) -> None:
             assign(data.rows, begin, end, *table, None, labels, costs)
 
         in_threads(read, _parts(data, (len(centres), 1)))
-        return labels, costs
+        return labels
+
+    @property
+    def _factor(self) -> float:
+        """Of the products of rows and centres in the costs."""
+        return 1.0 if self.cosine else 2.0
 
     def costs(self, data: Data, centres: Array) -> Iterator[tuple[slice, Array]]:
         """The cost of each row at each centre, block by block."""
@@ -157,7 +171,7 @@ class Objective:
         """Centres in the core's form: what a unit of each feature adds to the cost at each of them, and what is added
         without; of rows that are sparse, features that no centre uses have no place."""
         shifted = centres if data.middle is None else centres - data.middle
-        factor, own = (1.0, 0.0) if self.cosine else (2.0, squares(shifted))
+        factor, own = self._factor, 0.0 if self.cosine else squares(shifted)
         offsets = np.full(-(-len(centres) // _LANE) * _LANE, np.inf)
         offsets[: len(centres)] = own + factor * (self.alpha * np.abs(centres).sum(axis=1))
         place = None
@@ -194,9 +208,14 @@ class Objective:
         least = np.empty(data.n_rows)
         for part in blocks(data.matrix, 1):
             rows = data.matrix[part]
-            spared = squares(soft(rows.astype(np.float64), self.alpha))
-            least[part] = squares(rows) - (np.sqrt(spared) if self.cosine else spared)
+            sizes = squares(rows)
+            spared = squares(soft(rows.astype(np.float64), self.alpha)) if self.alpha else sizes
+            least[part] = sizes - (np.sqrt(spared) if self.cosine else spared)
         return least
+
+
+def total(costs: Array, weight: Array | None) -> float:
+    return float(costs.sum() if weight is None else costs @ weight)
 
 
 def soft(values: Any, cut: float) -> Any:
