@@ -6,7 +6,8 @@ of its own; the accuracies are those of the models that were timed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,21 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC
 
+from thresher.online import AROWClassifier
 from thresher.stochastic import PegasosClassifier
 
 from ._data import Problem, dense_problem, text_classes, text_problem
 from ._front import FrontLine, cell, number
 from ._learners import learners
+from ._linear_data import linear_tasks
 from ._measure import REPEATS, Case, Timing, take_turns
 from ._report import Table
+from ._selection_data import DATA
 from ._wide_rows import wide_batch
 
 PEER = "SGDClassifier"
 REFERENCE = "LinearSVC"
+AT_DEFAULTS = "AROW at its defaults"
 FEW = ("PA", "Pegasos", "l1-RDA", "AROW, drop")  # where the others would only take longer to measure
 
 
@@ -32,7 +37,7 @@ def run(quick: bool) -> list[Table]:
     n_test = 5_000 if quick else 20_000
     text = text_problem(10_000 if quick else 100_000, 75, n_test)
     dense = dense_problem(50_000 if quick else 500_000, n_test)
-    tables = [_compare("CSR, text-like", text, 3), _compare("dense", dense, 4)]
+    tables = [_compare("CSR, text-like", text, 3), _compare("dense", dense, 4), *_long_rows(quick)]
     n_rows, width = (2_000, 10**5) if quick else (20_000, 10**7)
     for n_classes in (20, 200):
         several = text_classes(n_rows, n_classes, n_rows // 4)
@@ -41,10 +46,23 @@ def run(quick: bool) -> list[Table]:
     return [*tables, _compare("CSR, many features", wide, 1.2, FEW, with_reference=False)]
 
 
+def _long_rows(quick: bool) -> Iterator[Table]:
+    """Fewer rows of more words, as reviews and messages have them: generated, and real where they are."""
+    few = (*FEW, AT_DEFAULTS)
+    generated = text_problem(5_000 if quick else 25_000, 140, 5_000)
+    yield _compare("CSR, text-like, 140 words a row", generated, 3, few, with_reference=False)
+    if os.environ.get(DATA) and not quick:
+        news = next(task for task in linear_tasks(quick) if task.key == "news")
+        yield _compare(f"CSR, {news.title}", news.problem, 3, few, with_reference=False)
+
+
 def _compare(
     what: str, problem: Problem, target: float, names: Sequence[str] = (), *, with_reference: bool = True
 ) -> Table:
-    ours = learners() | {"Pegasos, average=True": PegasosClassifier(alpha=1e-4, average=True)}
+    ours = learners() | {
+        "Pegasos, average=True": PegasosClassifier(alpha=1e-4, average=True),
+        AT_DEFAULTS: AROWClassifier(),
+    }
     ours = {name: model for name, model in ours.items() if not names or name in names}
     models = {PEER: SGDClassifier(tol=None)} | ours
     cases = {name: _fit(model.set_params(max_iter=1), problem) for name, model in models.items()}

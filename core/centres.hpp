@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lanes.hpp"
+#include "rows.hpp"
 
 namespace thresher {
 

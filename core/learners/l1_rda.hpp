@@ -130,7 +130,8 @@ struct L1RdaRule {
   }
   Shrinkage after(double t) const {
     const double inertia = std::sqrt(t) / eta0, scale = 1 / (l2_weight * t + inertia);
-    return {alpha * t + rho * inertia, scale, l2_weight == 0 ? scale : 1 / inertia};
+    const double cut = rho == 0 ? alpha * t : alpha * t + rho * inertia;  // without rho, a row need not wait for the root
+    return {cut, scale, l2_weight == 0 ? scale : 1 / inertia};
   }
   void look_up() {
     if (*n_steps == 0) return;

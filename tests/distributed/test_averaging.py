@@ -102,7 +102,7 @@ def test_features_that_appear_later_weigh_0_before():
 def test_one_model_is_its_own_mean(shards):
     (model,) = rounds(PegasosClassifier(1e-4), shards, 1)
     mean = Average()
-    with pytest.raises(ValueError, match="add a model before"):
+    with pytest.raises(ValueError, match="no mean before a model was added"):
         mean.result(model)
     mean.add(model)
     assert mean.result(model) is model
