@@ -42,7 +42,7 @@ struct Rows {
   mutable Finding finding;
   index_t n_rows, n_features;
   nb::object values, columns = nb::none(), starts;  // keep the memory alive
-  std::unique_ptr<Unchecked> unchecked;
+  std::unique_ptr<Unchecked> unchecked = nullptr;
 
   const Finding& found() const {
     if (unchecked && !unchecked->is_over() && finding.fault == Fault::none) {

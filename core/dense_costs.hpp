@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lanes.hpp"
+#include "rows.hpp"
 
 namespace thresher {
 

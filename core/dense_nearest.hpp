@@ -72,9 +72,9 @@ class Comparer<DenseRows<Value>> {
         group_(table_) {
     if constexpr (std::is_same_v<Value, float>) {
       if (exact || rows.n_rows <= kFewRows) return;
-      RoughCentres centres(table_, middle_);
-      trusts_ = centres.hold();
-      if (trusts_) rough_ = std::make_unique<Rough>(std::move(centres));
+      RoughCentres rough(table_, middle_);
+      trusts_ = rough.hold();
+      if (trusts_) rough_ = std::make_unique<Rough>(std::move(rough));
     }
   }
 

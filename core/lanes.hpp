@@ -34,7 +34,7 @@ namespace thresher {
 #if THRESHER_GNU
 template <class T, int N>
 struct LanesOf {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));
+  using type __attribute__((vector_size(N * sizeof(T)))) = T;
 };
 template <class T, int N>
 using Lanes = typename LanesOf<T, N>::type;

@@ -36,8 +36,8 @@ class BeliefLanes {
  public:
   BeliefLanes(const OneInLanes* outputs, int n_outputs, index_t n_weights)
       : outputs_(outputs), n_outputs_(n_outputs), n_weights_(n_weights), room_(static_cast<std::size_t>(n_weights) * 8 + 8) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(room_.data());
-    lines_ = room_.data() + (64 - begin % 64) % 64 / sizeof(double);
+    const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(room_.data()) / sizeof(double) % 8;  // of a cache line
+    lines_ = room_.data() + (8 - beyond) % 8;
     for (index_t j = 0; j < n_weights; ++j)
       for (int i = 0; i < n_outputs; ++i) {
         const auto& belief = outputs[i].learner->belief[j];
