@@ -103,17 +103,17 @@ int main() {
   }
 
   constexpr int n_classes = 6, width = 20;
-  std::vector<thresher::index_t> starts(n_rows + 1);
+  std::vector<thresher::index_t> begins(n_rows + 1);
   std::vector<double> classes(n_rows);
-  std::vector<thresher::column_t> places(n_rows * n_features);
+  std::vector<thresher::column_t> words(n_rows * n_features);
   for (thresher::index_t i = 0; i < n_rows; ++i) {
     classes[i] = static_cast<double>(next() % n_classes);
-    starts[i + 1] = starts[i] + n_features;
+    begins[i + 1] = begins[i] + n_features;
     for (thresher::index_t k = 0; k < n_features; ++k)
-      places[starts[i] + k] = static_cast<thresher::column_t>(2 * k + (next() & 1));
+      words[begins[i] + k] = static_cast<thresher::column_t>(2 * k + (next() & 1));
   }
   for (const bool precision : {false, true}) {
-    const thresher::CsrRows<double, thresher::column_t> rows{values.data(), places.data(), starts.data(), n_rows, width};
+    const thresher::CsrRows<double, thresher::column_t> rows{values.data(), words.data(), begins.data(), n_rows, width};
     std::vector<std::vector<double>> beliefs(n_classes, std::vector<double>(2 * (width + 1), 1.0));
     std::vector<std::vector<double>> scores(n_classes, std::vector<double>(n_rows));
     std::vector<thresher::Tally> tallies(n_classes);
