@@ -127,7 +127,7 @@ struct JointOf {
     for (index_t k = 0; k < n_classes; ++k) out[k] = learner.margin(RowOfClass<Row>(x, n_classes, k));
   }
   template <class Row>
-  void look(const Row& x, const Item&, double* out) const {
+  THRESHER_APART void look(const Row& x, const Item&, double* out) const {
     for (index_t k = 0; k < n_classes; ++k) out[k] = thresher::look(learner, RowOfClass<Row>(x, n_classes, k));
   }
   template <class Row>

@@ -118,8 +118,7 @@ THRESHER_INLINE void move_lanes(const Row& x, const BeliefLanes& beliefs, const 
 
 /// run_pass for up to four outputs at once; returns the step at which a score was not finite, or -1.
 template <class Rows>
-THRESHER_INLINE index_t pass_lanes(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias,
-                                   const Lesson& lesson) {
+THRESHER_AVX2 index_t pass_lanes(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias, const Lesson& lesson) {
   const BeliefLanes beliefs(outputs, n_outputs, rows.n_features + 1);
   const bool precision = outputs[0].learner->precision;
   const Ahead<Rows> ahead(rows);
@@ -167,13 +166,8 @@ THRESHER_INLINE index_t pass_lanes(const OneInLanes* outputs, int n_outputs, con
   return diverged;
 }
 
-template <class Rows>
-THRESHER_AVX2 index_t pass_lanes_wide(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias,
-                                      const Lesson& lesson) {
-  return pass_lanes(outputs, n_outputs, rows, bias, lesson);
-}
-
-/// Whether moving the weights to lanes and back costs less than it saves, and their learners keep nothing else.
+/// Whether the machine has registers for lanes, moving the weights there and back costs less than it saves, and learners keep nothing
+/// else.
 template <class Value>
 bool pays_in_lanes(const DenseRows<Value>&, const Lesson&, const DiagonalLearner&) {
   return false;
@@ -181,7 +175,8 @@ bool pays_in_lanes(const DenseRows<Value>&, const Lesson&, const DiagonalLearner
 template <class Value, class Column>
 bool pays_in_lanes(const CsrRows<Value, Column>& rows, const Lesson& lesson, const DiagonalLearner& learner) {
   const double share = static_cast<double>(lesson.n_steps - lesson.begin) / static_cast<double>(rows.n_rows);
-  return !learner.late.lag && share * static_cast<double>(rows.n_values()) > 2.0 * static_cast<double>(rows.n_features);
+  return is_wide() && !learner.late.lag &&
+         share * static_cast<double>(rows.n_values()) > 2.0 * static_cast<double>(rows.n_features);
 }
 
 /// Four outputs at a time. Returns the first step at which a score was not finite, or -1.
@@ -191,8 +186,7 @@ index_t learn_in_lanes(const CsrRows<Value, Column>& rows, double bias, const Le
   const auto n = static_cast<index_t>(outputs.size());
   for (index_t k = 0; k < n; k += kLane) {
     const int n_lanes = static_cast<int>(std::min<index_t>(kLane, n - k));
-    const index_t diverged = is_wide() ? pass_lanes_wide(&outputs[k], n_lanes, rows, bias, lesson)
-                                       : pass_lanes(&outputs[k], n_lanes, rows, bias, lesson);
+    const index_t diverged = pass_lanes(&outputs[k], n_lanes, rows, bias, lesson);
     if (diverged >= 0) return diverged;
   }
   return -1;

@@ -40,7 +40,7 @@ struct JointClasses : Plain {
     x.each([&](index_t j, double xj) { add_multiple(xj, mean + j * n_classes, out, n_classes); });
   }
   template <class Row>
-  void look(const Row& x, const Item& item, double* out) const {
+  THRESHER_APART void look(const Row& x, const Item& item, double* out) const {
     score(x, item, out);
     judged(x, out, out);
   }

@@ -59,7 +59,7 @@ struct MultiTaskFobos : Plain {
     *out = x.sum([&](index_t j, double xj) { return row(j)[item.code] * xj; });
   }
   template <class Row>
-  void look(const Row& x, const Item& item, double* out) const {
+  THRESHER_APART void look(const Row& x, const Item& item, double* out) const {
     *out = x.sum([&](index_t j, double xj) { return xj == 0 ? 0.0 : read(j)[item.code] * xj; });
   }
   void weights(index_t j, double* out) const {

@@ -66,7 +66,7 @@ struct MultiTaskRda : Plain {
     *out = -step(*rounds.n_rounds) * (sum + x.bias * (part * at(constant, item.code)));
   }
   template <class Row>
-  void look(const Row& x, const Item& item, double* out) const {
+  THRESHER_APART void look(const Row& x, const Item& item, double* out) const {
     divide();
     const double sum = x.sum([&](index_t j, double xj) { return xj == 0 ? 0 : shrunk(j, item.code) * xj; }, nothing);
     *out = -step(rounds.n_with_open()) * (sum + x.bias * mean(constant, item.code));

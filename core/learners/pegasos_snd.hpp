@@ -61,7 +61,7 @@ struct PegasosSnd {
   bool sound() const { return is_finite(apart) && is_finite(common); }
 
   template <class Row>
-  void look(const Row& x, const Item&, double* out) const {
+  THRESHER_APART void look(const Row& x, const Item&, double* out) const {
     std::fill(out, out + n_outputs, 0.0);
     x.each([&](index_t j, double xj) {
       for (index_t k = 0; k < n_outputs; ++k) out[k] += v.at(j, k) * xj;

@@ -67,7 +67,7 @@ struct SharedRda : Plain {
     }, [&](index_t j, double xj) { add(j, -scale * xj); });
   }
   template <class Row>
-  void look(const Row& x, const Item& item, double* out) const {
+  THRESHER_APART void look(const Row& x, const Item& item, double* out) const {
     score(x, item, out);
   }
   void weights(index_t j, double* out) const {
