@@ -155,9 +155,9 @@ struct AnySingle : AnyLearner {
                          const OtherForm& other, ScoreCounts* counts) = 0;
   virtual PassResult run(const OneRow& row, index_t width, double bias, const Lesson& lesson, Tally& tally,
                          ScoreCounts* counts) = 0;
-  /// A pass of each output, for classes against the rest; the first step at which a score was not finite, or -1.
-  virtual index_t run_several(const AnyRows& rows, double bias, const Lesson& lesson,
-                              const std::vector<OneOfSeveral>& outputs) = 0;
+  /// A pass of each output over the same rows: for each, the step at which its score was not finite, or -1.
+  virtual std::vector<index_t> run_several(const AnyRows& rows, double bias, const Lesson& lesson,
+                                           const std::vector<OneOfSeveral>& outputs) = 0;
   virtual double score(const OneRow& row, index_t width, double bias) = 0;
   virtual void scores(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void spreads(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
@@ -203,23 +203,25 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
                  ScoreCounts* counts) override {
     return run_pass(loops(), row.as_matrix(width), bias, lesson, tally, nullptr, 0, {}, counts);
   }
-  index_t run_several(const AnyRows& rows, double bias, const Lesson& lesson, const std::vector<OneOfSeveral>& outputs) override {
+  std::vector<index_t> run_several(const AnyRows& rows, double bias, const Lesson& lesson,
+                                   const std::vector<OneOfSeveral>& outputs) override {
     if constexpr (HasLanes<L>::value) {
       std::vector<OutputOf<typename L::Lanes>> own;
       for (const OneOfSeveral& of : outputs)
         own.push_back({&static_cast<SingleOf*>(of.learner)->learner, of.positive, of.tally, of.margins});
-      const auto run_lanes = [&](const auto& x) {
-        return pays_in_lanes(x, lesson, learner) ? std::optional(learn_in_lanes(x, bias, lesson, own)) : std::nullopt;
+      const auto in_lanes = [&](const auto& x) {
+        return pays_in_lanes(x, lesson, own) ? learn_in_lanes(x, bias, lesson, own) : std::vector<index_t>();
       };
-      if (const std::optional<index_t> diverged = std::visit(run_lanes, rows)) return *diverged;
+      std::vector<index_t> diverged = std::visit(in_lanes, rows);
+      if (!diverged.empty()) return diverged;
     }
+    std::vector<index_t> diverged;
     for (const OneOfSeveral& of : outputs) {
       Lesson lesson_of = lesson;
       lesson_of.positive = of.positive;
-      const PassResult result = of.learner->run(rows, bias, lesson_of, *of.tally, of.margins, 1, {}, nullptr);
-      if (result.diverged >= 0) return result.diverged;
+      diverged.push_back(of.learner->run(rows, bias, lesson_of, *of.tally, of.margins, 1, {}, nullptr).diverged);
     }
-    return -1;
+    return diverged;
   }
   double score(const OneRow& row, index_t width, double bias) override {
     read();

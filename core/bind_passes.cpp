@@ -106,7 +106,7 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
     def(in, "run_several",
         [make](const Rows& rows, double bias, const In<double>& y, const In<double>& positive,
                const std::optional<In<double>>& weight, const std::optional<In<index_t>>& order, const nb::list& states,
-               nb::dict params, const Matrix& margins) {
+               const nb::list& params, const Matrix& margins) {
       rows.check();
       require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
       require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
@@ -119,19 +119,27 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
                           1};
       if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
       const std::size_t n = states.size();
-      require(n > 0 && positive.shape(0) == n && margins.shape(0) == n, "outputs, codes and margins differ in length");
+      require(n > 0 && params.size() == n && positive.shape(0) == n && margins.shape(0) == n,
+              "outputs, parameters, codes and margins differ in length");
       require(static_cast<index_t>(margins.shape(1)) == lesson.n_steps, "margins and steps differ in length");
       std::deque<PySource> sources;
       std::vector<std::unique_ptr<AnySingle>> learners;
       std::vector<OneOfSeveral> outputs;
       for (std::size_t k = 0; k < n; ++k) {
-        const PySource& source = sources.emplace_back(nb::cast<nb::dict>(states[k]), params, rows.n_features + 1);
+        const PySource& source =
+            sources.emplace_back(nb::cast<nb::dict>(states[k]), nb::cast<nb::dict>(params[k]), rows.n_features + 1);
         learners.push_back(make(source));
         auto* tally = reinterpret_cast<Tally*>(source.array("tally", "tally"));
         outputs.push_back({learners[k].get(), positive.data()[k], tally, margins.data() + k * margins.shape(1)});
       }
-      nb::gil_scoped_release nogil;
-      return learners[0]->run_several(rows.any, bias, lesson, outputs);
+      std::vector<index_t> diverged;
+      {
+        nb::gil_scoped_release nogil;
+        diverged = learners[0]->run_several(rows.any, bias, lesson, outputs);
+      }
+      nb::list steps;
+      for (const index_t step : diverged) steps.append(step);
+      return steps;
     },
         nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive"), nb::arg("weight").none(), nb::arg("order").none(),
         nb::arg("states"), nb::arg("params"), nb::arg("margins").noconvert());

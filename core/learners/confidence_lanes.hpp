@@ -116,15 +116,17 @@ THRESHER_INLINE void move_lanes(const Row& x, const BeliefLanes& beliefs, const 
   });
 }
 
-/// run_pass for up to four outputs at once; returns the step at which a score was not finite, or -1.
+/// run_pass for up to four outputs at once. `diverged` receives the step at which the score of an output was not finite, where that
+/// output stops, or -1.
 template <class Rows>
-THRESHER_AVX2 index_t pass_lanes(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias, const Lesson& lesson) {
+THRESHER_AVX2 void pass_lanes(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias, const Lesson& lesson,
+                              index_t* diverged) {
   const BeliefLanes beliefs(outputs, n_outputs, rows.n_features + 1);
   const bool precision = outputs[0].learner->precision;
   const Ahead<Rows> ahead(rows);
   Watch watch;
-  index_t diverged = -1;
-  for (index_t t = lesson.begin; t < lesson.n_steps && diverged < 0; ++t) {
+  std::fill(diverged, diverged + n_outputs, -1);
+  for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     watch.tick();
     const index_t i = lesson.order ? lesson.order[t] : t;
     ahead.ask(lesson.order, t, lesson.n_steps);
@@ -136,11 +138,12 @@ THRESHER_AVX2 index_t pass_lanes(const OneInLanes* outputs, int n_outputs, const
     bool moves = false;
     for (int c = 0; c < n_outputs; ++c) {
       const OneInLanes& of = outputs[c];
+      if (diverged[c] >= 0) continue;
       const double y = lesson.y[i] == of.positive ? 1 : -1, margin = score[c];
       of.margins[t] = margin;
       const double paid = weight == 0 ? 0 : weight * of.learner->loss(margin, y);
-      if (!std::isfinite(margin) || !std::isfinite(paid)) diverged = t;
-      if (weight == 0 || diverged >= 0) continue;
+      if (!std::isfinite(margin) || !std::isfinite(paid)) diverged[c] = t;
+      if (weight == 0 || diverged[c] >= 0) continue;
       of.tally->n_rows += 1;
       of.tally->loss_sum += paid;
       of.tally->weight_sum += weight;
@@ -155,45 +158,46 @@ THRESHER_AVX2 index_t pass_lanes(const OneInLanes* outputs, int n_outputs, const
       of.tally->n_updates += 1;
       moves = true;
     }
-    if (!moves || diverged >= 0) continue;
+    if (!moves) continue;
     if (precision) move_lanes(x, beliefs, step, true);
     else move_lanes(x, beliefs, step, false);
     if (t + 1 < lesson.n_steps) continue;
     sum_lanes(x, beliefs, score, spread);
     for (int c = 0; c < n_outputs; ++c)
-      if (!std::isfinite(score[c])) diverged = t;
+      if (diverged[c] < 0 && !std::isfinite(score[c])) diverged[c] = t;
   }
-  return diverged;
 }
 
-/// Whether the machine has registers for lanes, moving the weights there and back costs less than it saves, and learners keep nothing
-/// else.
+/// Whether the machine has registers for lanes, moving the weights there and back costs less than it saves, and the learners keep
+/// nothing else and follow the same form.
 template <class Value>
-bool pays_in_lanes(const DenseRows<Value>&, const Lesson&, const DiagonalLearner&) {
+bool pays_in_lanes(const DenseRows<Value>&, const Lesson&, const std::vector<OneInLanes>&) {
   return false;
 }
 template <class Value, class Column>
-bool pays_in_lanes(const CsrRows<Value, Column>& rows, const Lesson& lesson, const DiagonalLearner& learner) {
+bool pays_in_lanes(const CsrRows<Value, Column>& rows, const Lesson& lesson, const std::vector<OneInLanes>& outputs) {
   const double share = static_cast<double>(lesson.n_steps - lesson.begin) / static_cast<double>(rows.n_rows);
-  return is_wide() && !learner.late.lag &&
-         share * static_cast<double>(rows.n_values()) > 2.0 * static_cast<double>(rows.n_features);
+  const auto fits = [&](const OneInLanes& of) {
+    return !of.learner->late.lag && of.learner->precision == outputs[0].learner->precision;
+  };
+  return is_wide() && outputs.size() > 2 &&
+         share * static_cast<double>(rows.n_values()) > 2.0 * static_cast<double>(rows.n_features) &&
+         std::all_of(outputs.begin(), outputs.end(), fits);
 }
 
-/// Four outputs at a time. Returns the first step at which a score was not finite, or -1.
+/// Four outputs at a time. Returns for each the step at which its score was not finite, or -1.
 template <class Value, class Column>
-index_t learn_in_lanes(const CsrRows<Value, Column>& rows, double bias, const Lesson& lesson,
-                       const std::vector<OneInLanes>& outputs) {
+std::vector<index_t> learn_in_lanes(const CsrRows<Value, Column>& rows, double bias, const Lesson& lesson,
+                                    const std::vector<OneInLanes>& outputs) {
   const auto n = static_cast<index_t>(outputs.size());
-  for (index_t k = 0; k < n; k += kLane) {
-    const int n_lanes = static_cast<int>(std::min<index_t>(kLane, n - k));
-    const index_t diverged = pass_lanes(&outputs[k], n_lanes, rows, bias, lesson);
-    if (diverged >= 0) return diverged;
-  }
-  return -1;
+  std::vector<index_t> diverged(outputs.size());
+  for (index_t k = 0; k < n; k += kLane)
+    pass_lanes(&outputs[k], static_cast<int>(std::min<index_t>(kLane, n - k)), rows, bias, lesson, &diverged[k]);
+  return diverged;
 }
 template <class Value>
-index_t learn_in_lanes(const DenseRows<Value>&, double, const Lesson&, const std::vector<OneInLanes>&) {
-  return -1;
+std::vector<index_t> learn_in_lanes(const DenseRows<Value>&, double, const Lesson&, const std::vector<OneInLanes>&) {
+  return {};
 }
 
 }  // namespace thresher

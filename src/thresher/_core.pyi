@@ -109,7 +109,7 @@ class CoreLearner:
         count_scores: bool = False,
     ) -> tuple[int, int, int]: ...
     @staticmethod
-    def run_several(  # of learners that learn several outputs in one pass: the step whose score was not finite, or -1
+    def run_several(  # of learners that can learn several outputs in one pass: for each, the step that diverged, or -1
         rows: Rows,
         bias: float,
         y: Floats,
@@ -117,9 +117,9 @@ class CoreLearner:
         weight: Floats | None,
         order: Longs | None,
         states: list[State],
-        params: Params,
+        params: list[Params],
         margins: Floats,
-    ) -> int: ...
+    ) -> list[int]: ...
     @staticmethod
     def scores(rows: Rows, bias: float, state: State, params: Params, out: Floats) -> None: ...
     @staticmethod

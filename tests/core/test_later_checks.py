@@ -120,7 +120,7 @@ def test_whatever_else_uses_the_rows_checks_them_all_before():
         _core.linear_scores(rows(), 1.0, np.zeros((1, N_FEATURES + 1)), np.empty((N_ROWS, 1)))
     views, margins, count = [state().view(0) for _ in range(2)], np.zeros((2, N_ROWS)), np.zeros(N_FEATURES)
     with pytest.raises(ValueError, match="refused"):
-        _core.ArowDiagonal.run_several(rows(), 1.0, y, np.arange(2.0), None, None, views, PARAMS, margins)
+        _core.ArowDiagonal.run_several(rows(), 1.0, y, np.arange(2.0), None, None, views, [PARAMS] * 2, margins)
     with pytest.raises(ValueError, match="no scale"):
         _core.measure_rows(rows(), np.arange(3), 0.0, count, count.copy(), count.copy())
 

@@ -49,14 +49,13 @@ def learn_both_ways(name, rows, y, n_classes, *, weight=None, order=None, **chan
         result = core.run_pass(rows, bias, y, float(k), weight, order, alone.view(k), params, margins[k])
         diverged.append(result[1])
     codes, views, scores = np.arange(n_classes, dtype=np.float64), together.views, np.zeros((n_classes, n_steps))
-    step = core.run_several(rows, bias, y, codes, weight, order, views, params, scores)
-    return (alone, margins, diverged), (together, scores, step)
+    steps = core.run_several(rows, bias, y, codes, weight, order, views, [params] * n_classes, scores)
+    return (alone, margins, diverged), (together, scores, steps)
 
 
 def assert_same(one, other):
-    (alone, margins, diverged), (together, scores, step) = one, other
-    assert set(diverged) == {-1}
-    assert step == -1
+    (alone, margins, diverged), (together, scores, steps) = one, other
+    assert diverged == steps
     assert_array_equal(margins, scores)
     for name, array in alone.arrays.items():
         assert_array_equal(array, together.arrays[name], err_msg=name)
@@ -89,22 +88,33 @@ def test_outputs_that_gain_nothing_by_it_learn_alone(what):
     assert_same(*learn_both_ways("ArowDiagonal", rows, y, 5, order=order, **changes))
 
 
-def test_outputs_together_stop_where_one_of_them_diverges():
-    _, rows, y = data(5)
-    core, params = _core.ArowDiagonal, LEARNERS["ArowDiagonal"] | {"precision": False}
-    states = states_of(core, params, 5)
-    states.arrays["coef"][3, :-1] = 1e308
-    step = core.run_several(rows, 1.0, y, np.arange(5.0), None, None, states.views, params, np.zeros((5, N_ROWS)))
-    alone = states_of(core, params, 5)
-    alone.arrays["coef"][3, :-1] = 1e308
-    assert step == core.run_pass(rows, 1.0, y, 3.0, None, None, alone.view(3), params, None)[1] >= 0
+@pytest.mark.parametrize("n_steps", [N_ROWS, 30])
+def test_an_output_that_diverges_stops_and_leaves_the_others_alone(n_steps):
+    _, rows, y = data(6)
+    core, order = _core.ArowDiagonal, np.arange(n_steps)
+    params = [LEARNERS["ArowDiagonal"] | {"precision": False, "r": r} for r in (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)]
+    alone, together = (states_of(core, params[0], 6) for _ in range(2))
+    for states in (alone, together):
+        states.arrays["coef"][3, :-1] = 1e308
+        states.arrays["coef"][1, 4] = 1e308
+    margins, scores = np.zeros((6, n_steps)), np.zeros((6, n_steps))
+    diverged = [
+        core.run_pass(rows, 1.0, y, 2.0, None, order, alone.view(k), params[k], margins[k])[1] for k in range(6)
+    ]
+    codes = np.full(6, 2.0)  # of one class, by several parameters
+    assert core.run_several(rows, 1.0, y, codes, None, order, together.views, params, scores) == diverged
+    assert diverged[3] >= 0
+    assert diverged[0] == diverged[5] == -1
+    assert_array_equal(margins, scores)
+    for name, array in alone.arrays.items():
+        assert_array_equal(array, together.arrays[name], err_msg=name)
 
 
 @pytest.mark.parametrize(
     ("codes", "shape", "message"),
     [
-        (np.arange(4.0), (5, N_ROWS), "outputs, codes and margins"),
-        (np.arange(5.0), (4, N_ROWS), "outputs, codes and margins"),
+        (np.arange(4.0), (5, N_ROWS), "outputs, parameters, codes and margins"),
+        (np.arange(5.0), (4, N_ROWS), "outputs, parameters, codes and margins"),
         (np.arange(5.0), (5, N_ROWS - 1), "margins and steps"),
     ],
 )
@@ -113,7 +123,7 @@ def test_lengths_that_differ_are_refused(codes, shape, message):
     params = LEARNERS["ArowDiagonal"] | {"precision": False}
     states = states_of(_core.ArowDiagonal, params, 5)
     with pytest.raises(ValueError, match=message):
-        _core.ArowDiagonal.run_several(rows, 1.0, y, codes, None, None, states.views, params, np.zeros(shape))
+        _core.ArowDiagonal.run_several(rows, 1.0, y, codes, None, None, states.views, [params] * 5, np.zeros(shape))
 
 
 def test_an_order_beyond_the_rows_is_refused():
@@ -122,5 +132,5 @@ def test_an_order_beyond_the_rows_is_refused():
     states, order = states_of(_core.ArowDiagonal, params, 5), np.array([N_ROWS])
     with pytest.raises(ValueError, match="names a row"):
         _core.ArowDiagonal.run_several(
-            rows, 1.0, y, np.arange(5.0), None, order, states.views, params, np.zeros((5, 1))
+            rows, 1.0, y, np.arange(5.0), None, order, states.views, [params] * 5, np.zeros((5, 1))
         )

@@ -345,7 +345,7 @@ class Learner:
                 margins = np.empty((state.n_outputs, len(chunk)))
 
                 def learn(some: range, chunk: NDArray[np.int64] = chunk, margins: Array = margins) -> int:
-                    return self._learn_some(lesson, state, some, chunk, margins[some.start : some.stop])
+                    return max(self._learn_some(lesson, state, some, chunk, margins[some.start : some.stop]))
 
                 for diverged in run(learn, shares):
                     if diverged >= 0:
@@ -373,25 +373,25 @@ class Learner:
         self,
         lesson: Lesson,
         state: State,
-        outputs: range,
+        outputs: Sequence[int],
         order: NDArray[np.int64],
         margins: Array,
         as_read: Array | None = None,
-    ) -> int:
-        """Let some outputs of a model learn; returns the step at which one diverged, or -1."""
+    ) -> list[int]:
+        """Let some outputs learn; returns for each the step at which it diverged, or -1."""
         if len(outputs) == 1:
             read = None if as_read is None else as_read[0]
-            return self._learn_output(lesson, state, outputs[0], order, margins[0], read).diverged
-        target, weight = lesson.target, lesson.weight
+            return [self._learn_output(lesson, state, outputs[0], order, margins[0], read).diverged]
+        target, weight, n = lesson.target, lesson.weight, lesson.target.n_outputs
         return self.core.run_several(
             lesson.rows,
             self.intercept if self.tuning is None else self.constant(state),
             np.ascontiguousarray(target.y, dtype=np.float64),
-            np.array([target.positive(k % target.n_outputs) for k in outputs], dtype=np.float64),
+            np.array([target.positive(k % n) for k in outputs], dtype=np.float64),
             None if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
             np.ascontiguousarray(order, dtype=np.int64),
             [state.views[k] for k in outputs],
-            self._params_of(state, outputs[0]),
+            [self._params_of(state, k) for k in outputs],
             margins,
         )
 
@@ -473,9 +473,10 @@ class Learner:
         running, missed, until = tuning.running(self, state), {}, len(order)
         reader = _nearest(running, state) if tuning.races else self.chosen(state)
         other = tuning.as_read(state, lesson.rows, part, is_far) if self.reads_far and is_far.any() else None
+        together = self._learn_candidates(here, state, running.tolist()) if other is None else {}
         for model in running.tolist():
             here.other = other if model == reader else None
-            diverged, margins, as_read = self._learn_model(here, state, model)
+            diverged, margins, as_read = together.get(model) or self._learn_model(here, state, model)
             missed[model] = wrong(as_read)
             if diverged >= 0:
                 if lesson.memory is not None:
@@ -495,6 +496,17 @@ class Learner:
         self.add_mistakes(state, n_wrong)
         return PassResult(n_wrong * is_code, -1)
 
+    def _learn_candidates(self, lesson: Lesson, state: State, models: list[int]) -> dict[int, tuple[int, Array, Array]]:
+        """Let models of one output learn side by side, where the core learns several at once: for each, what
+        :meth:`_learn_model` returns."""
+        several = len(models) > 2 and state.n_outputs == self.n_models and lesson.target.classes is not None
+        if not (several and lesson.rows.columns is not None and hasattr(self.core, "run_several")):
+            return {}
+        assert lesson.order is not None
+        margins = np.empty((len(models), len(lesson.order)))
+        diverged = self._learn_some(lesson, state, models, lesson.order, margins)
+        return {model: (diverged[k], (own := margins[k : k + 1]), own) for k, model in enumerate(models)}
+
     def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
         """Let one model of a grid learn. Return where it diverged, or -1, and two arrays of scores, of shape
         (n_outputs, n_steps): those by which it learned and those of predictions."""
@@ -505,7 +517,7 @@ class Learner:
 
         def learn(some: range) -> int:
             first, end = some.start - outputs.start, some.stop - outputs.start
-            return self._learn_some(lesson, state, some, order, margins[first:end], as_read[first:end])
+            return max(self._learn_some(lesson, state, some, order, margins[first:end], as_read[first:end]))
 
         workers = n_workers(lesson.n_jobs, len(outputs))
         shares = self._shares(outputs, workers, alone=lesson.other is not None)
