@@ -123,7 +123,7 @@ struct JointOf {
   index_t width() const { return n_classes; }
   void open(const Item&) {}
   template <class Row>
-  void score(const Row& x, const Item&, double* out) {
+  THRESHER_APART void score(const Row& x, const Item&, double* out) {
     for (index_t k = 0; k < n_classes; ++k) out[k] = learner.margin(RowOfClass<Row>(x, n_classes, k));
   }
   template <class Row>
@@ -131,7 +131,7 @@ struct JointOf {
     for (index_t k = 0; k < n_classes; ++k) out[k] = thresher::look(learner, RowOfClass<Row>(x, n_classes, k));
   }
   template <class Row>
-  void judged(const Row& x, const double* out, double* to) const {
+  THRESHER_APART void judged(const Row& x, const double* out, double* to) const {
     for (index_t k = 0; k < n_classes; ++k) to[k] = thresher::judged(learner, RowOfClass<Row>(x, n_classes, k), out[k], 0);
   }
   void weights(index_t j, double* out) const {

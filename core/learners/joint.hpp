@@ -35,7 +35,7 @@ struct JointClasses : Plain {
   index_t width() const { return n_classes; }
   void open(const Item&) {}
   template <class Row>
-  void score(const Row& x, const Item&, double* out) const {
+  THRESHER_APART void score(const Row& x, const Item&, double* out) const {
     std::fill(out, out + n_classes, 0.0);
     x.each([&](index_t j, double xj) { add_multiple(xj, mean + j * n_classes, out, n_classes); });
   }
@@ -45,7 +45,7 @@ struct JointClasses : Plain {
     judged(x, out, out);
   }
   template <class Row>
-  void judged(const Row& x, const double* out, double* to) const {
+  THRESHER_APART void judged(const Row& x, const double* out, double* to) const {
     if (to != out) std::copy(out, out + n_classes, to);
     if (late.differs())
       x.each([&](index_t j, double xj) { add_multiple(-xj / *late.mass, late.lag + j * n_classes, to, n_classes); });

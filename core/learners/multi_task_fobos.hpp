@@ -48,7 +48,7 @@ struct MultiTaskFobos : Plain {
     if (rounds.ends_before(item)) close();
   }
   template <class Row>
-  void score(const Row& x, const Item& item, double* out) {
+  THRESHER_APART void score(const Row& x, const Item& item, double* out) {
     x.each([&](index_t j, double) {  // rows of several tasks do not fit the nearest caches
       prefetch_line(row(j));
       prefetch_line(paid + j);

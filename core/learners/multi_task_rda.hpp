@@ -50,7 +50,7 @@ struct MultiTaskRda : Plain {
 
   /// With the weights of the round's start; item's task has not joined it yet.
   template <class Row>
-  void score(const Row& x, const Item& item, double* out) {
+  THRESHER_APART void score(const Row& x, const Item& item, double* out) {
     const double part = 1 / rounds.seen_before(item.code);
     if (!penalty.is_plain())
       for (index_t q = 0; q < rounds.n_tasks; ++q) parts[q] = 1 / rounds.seen_before(q);

@@ -69,7 +69,7 @@ struct PegasosSnd {
     scale_parts(out, *apart.scale, *common.scale);
   }
   template <class Row>
-  void score(const Row& x, const Item& item, double* out) const {
+  THRESHER_APART void score(const Row& x, const Item& item, double* out) const {
     look(x, item, out);
   }
   void weights(index_t j, double* out) const {

@@ -51,7 +51,7 @@ struct SharedRda : Plain {
   index_t width() const { return n_outputs; }
   void open(const Item&) {}
   template <class Row>
-  void score(const Row& x, const Item&, double* out) const {
+  THRESHER_APART void score(const Row& x, const Item&, double* out) const {
     if (n_outputs == 1) {
       const double sum = x.sum([&](index_t j, double xj) { return soft_threshold(gradient_sum[j], cut) * xj; }, nothing);
       *out = -scale * sum + x.bias * (-scale * gradient_sum[constant]);
