@@ -72,7 +72,7 @@ struct Ruled : Learner {
 ///
 /// `drop` takes the diagonal of the first form, `precision` that of the second. A row costs O(non-zeros).
 struct DiagonalLearner : Plain {
-  using Lanes = DiagonalLearner;  // what confidence_lanes.hpp needs of it
+  using Lanes = DiagonalLearner;  // the part that confidence_lanes.hpp learns with
   struct Belief { double mean, variance; };
   Belief* belief;
   LateMean late;
