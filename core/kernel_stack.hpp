@@ -1,4 +1,4 @@
-// Square matrices in a stack: parts of them in double precision, and their sums.
+// Stacks of square matrices: submatrices in double precision, weighted sums and quadratic forms.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace thresher {
 
-/// A matrix of any layout.
+/// A matrix with any strides.
 template <class Value>
 struct Strided {
   const Value* values;
@@ -18,8 +18,8 @@ struct Strided {
   Value at(index_t i, index_t j) const { return values[i * row_step + j * column_step]; }
 };
 
-constexpr index_t kNear = 32768;  // numbers that stay near while all matrices pass
-constexpr index_t kSquare = 16;   // rows and columns that are compared with their mirror image at a time
+constexpr index_t kNear = 32768;  // numbers that stay in the cache while all matrices are added
+constexpr index_t kSquare = 16;   // side of the squares that are read with their mirror images
 
 /// Calls visit(value, mirrored value) for every entry below the diagonal and on it, square by square.
 template <class Value, class Visit>
@@ -31,7 +31,7 @@ void each_pair(const Strided<Value>& matrix, Visit visit) {
         for (index_t j = left; j < std::min(i + 1, left + kSquare); ++j) visit(matrix.at(i, j), matrix.at(j, i));
 }
 
-/// Whether a matrix is its transpose, but for rounding.
+/// Whether a matrix equals its transpose within these tolerances.
 template <class Value>
 bool nearly_symmetric(const Strided<Value>& matrix, double atol, double rtol) {
   const Value least = static_cast<Value>(atol), part = static_cast<Value>(rtol);
@@ -42,7 +42,7 @@ bool nearly_symmetric(const Strided<Value>& matrix, double atol, double rtol) {
   return near;
 }
 
-/// Calls put(k, entry) for the entries of a row at n places.
+/// Calls put(k, row[places[k]]) for k < n.
 template <class Value, class Put>
 void each_of_row(const Value* row, index_t step, const index_t* places, index_t n, Put put) {
   if (step == 1)
@@ -51,7 +51,8 @@ void each_of_row(const Value* row, index_t step, const index_t* places, index_t 
     for (index_t k = 0; k < n; ++k) put(k, static_cast<double>(row[places[k] * step]));
 }
 
-/// The lower half of the matrix between some rows, row after row; the mean with its mirror image if they differ.
+/// The lower triangle of the submatrix at `places`, packed by rows. Unless the matrix is the `same` as its transpose, the two are
+/// averaged.
 template <class Value>
 void take_half(const Strided<Value>& matrix, const index_t* places, index_t n, bool same, double* out) {
   bool all = matrix.column_step == 1;
@@ -67,7 +68,7 @@ void take_half(const Strided<Value>& matrix, const index_t* places, index_t n, b
   }
 }
 
-/// Adds the matrix between some rows and some columns, times a weight.
+/// out += weight * matrix[rows, columns].
 template <class Value>
 void add_block(const Strided<Value>& matrix, double weight, const index_t* rows, index_t n_rows, const index_t* columns,
                index_t n_columns, double* out) {
@@ -76,12 +77,12 @@ void add_block(const Strided<Value>& matrix, double weight, const index_t* rows,
                 [=](index_t b, double entry) { out[b] += weight * entry; });
 }
 
-/// Numbers that lie in one piece in a matrix, and where they go.
+/// A contiguous run of entries of a matrix, and its place in the output.
 struct Piece { index_t from, length, to; };
 
 namespace pieces_detail {
 
-/// to += a_0 x_0 + ... + a_3 x_3, one after the other
+/// to += a_0 x_0 + ... + a_3 x_3, added in this order.
 template <class Value>
 THRESHER_INLINE void add_body(const Value* const* x, const double* a, index_t n, double* to) {
   const Value *const x0 = x[0], *const x1 = x[1], *const x2 = x[2], *const x3 = x[3];
@@ -109,7 +110,8 @@ void add_wide(const Value* const* x, const double* a, index_t n, double* to) {
 
 }  // namespace pieces_detail
 
-/// Adds pieces of matrices, which begin so far apart, times their weights. Matrices without weight are not read.
+/// Adds the same pieces of all matrices, times their weights. A matrix starts `apart` values after the one before; those of
+/// weight 0 are not read.
 template <class Value>
 void add_pieces(const Value* values, index_t n_matrices, index_t apart, const double* weights, const std::vector<Piece>& pieces,
                 double* out) {
@@ -123,7 +125,7 @@ void add_pieces(const Value* values, index_t n_matrices, index_t apart, const do
       for (std::size_t piece = begin; piece < end; ++piece) {
         const Value* x[4];
         double a[4];
-        for (std::size_t l = 0; l < 4; ++l) {  // what is missing of four counts nothing
+        for (std::size_t l = 0; l < 4; ++l) {  // the last group is filled up with weights of 0
           const index_t q = used[std::min(k + l, used.size() - 1)];
           x[l] = values + q * apart + pieces[piece].from;
           a[l] = k + l < used.size() ? weights[q] : 0;
@@ -135,7 +137,7 @@ void add_pieces(const Value* values, index_t n_matrices, index_t apart, const do
   }
 }
 
-/// Where the rows of a lower half lie: those of a whole matrix, so far apart, or one after the other.
+/// Where the rows of a lower triangle start: `apart` values from each other, or packed.
 struct HalfRows {
   index_t n, apart;  // 0: packed
 
@@ -144,7 +146,7 @@ struct HalfRows {
 
 namespace energy_detail {
 
-/// <x, k> of columns from `begin` to the diagonal, where a row counts half.
+/// <x, row> over the columns from `begin` to the diagonal, whose entry counts half.
 template <class Value>
 THRESHER_INLINE void end_of_row(const Value* row, const double* x, index_t n, index_t begin, index_t i, Four& sum, double& rest) {
   constexpr double parts[] = {1, 1, 1, 0.5, 0, 0, 0};
@@ -155,7 +157,7 @@ THRESHER_INLINE void end_of_row(const Value* row, const double* x, index_t n, in
     columns_detail::load(x + j, of_x);
     sum += of_x * of_row;
   }
-  if (j + 4 <= n) {  // beyond the diagonal, there are numbers that count nothing
+  if (j + 4 <= n) {  // entries beyond the diagonal get a factor of 0
     columns_detail::load(row + j, of_row);
     columns_detail::load(x + j, of_x);
     columns_detail::load(parts + 3 - (i - j), part);
@@ -166,7 +168,7 @@ THRESHER_INLINE void end_of_row(const Value* row, const double* x, index_t n, in
   rest += 0.5 * x[i] * static_cast<double>(row[i]);
 }
 
-/// <x, K x> / 2, from the lower half of K; only rows with a coefficient are read, four at a time.
+/// <x, K x> / 2 from the lower triangle of K. Reads only the rows with a coefficient, four at a time.
 template <class Value>
 THRESHER_INLINE void energy_body(const Value* values, HalfRows rows, const double* x, const std::vector<index_t>& used,
                                  double& found) {
@@ -234,7 +236,7 @@ void energy_wide(const Value* values, HalfRows rows, const double* x, const std:
 
 }  // namespace energy_detail
 
-/// <x, K x> / 2 of some matrices that begin so far apart.
+/// <x, K x> / 2 for the matrices `some`. A matrix starts `apart` values after the one before.
 template <class Value>
 void energies(const Value* values, index_t apart, HalfRows rows, const double* x, const index_t* some, index_t n_some,
               double* out) {
@@ -248,7 +250,7 @@ void energies(const Value* values, index_t apart, HalfRows rows, const double* x
   }
 }
 
-/// The symmetric matrix with this lower half, times a factor; it may be made in place.
+/// The symmetric matrix with this lower triangle, times a factor. `matrix` may be `lower`.
 inline void mirrored(const double* lower, index_t n, double factor, double* matrix) {
   for (index_t top = 0; top < n; top += kSquare)
     for (index_t left = 0; left <= top; left += kSquare)

@@ -1,4 +1,4 @@
-// The one loop. Everything that walks over rows and updates a linear model goes through here.
+// The loop over rows: predicts each, then learns from it.
 #pragma once
 #include <cmath>
 
@@ -10,22 +10,23 @@
 
 namespace thresher {
 
-/// What all passes so far saw, kept in the state: sums go on row by row, so chunking leaves no trace in them.
+/// Totals over all passes so far, part of the state. They grow row by row, so they do not depend on how rows are split into
+/// batches.
 struct Tally {
   double n_rows;     // rows of weight above 0
   double n_updates;  // rows that moved the weights
-  double loss_sum;   // weighted loss before the update
+  double loss_sum;   // weighted losses before the updates
   double weight_sum;
 };
 
 struct PassResult {
   index_t n_mistakes = 0;  // wrong sign of the prediction before the update; a score of exactly 0 is not positive
-  index_t diverged = -1;   // step whose row did not pass its check or had no finite score; the pass stops before its update
-  index_t paused = -1;     // where to go on, once the state was settled as the learner wishes
+  index_t diverged = -1;   // step at which the pass stopped: an invalid row, or a score, loss or state that is not finite
+  index_t paused = -1;     // step to resume at, once the caller has settled the state
 };
 
-/// The rows to visit, their targets and weights. `order` and `weight` may be null: row order, weight 1.
-/// One against the rest: y holds class codes and the target is +1 for the code `positive`, -1 for any other.
+/// The rows to visit, their targets and weights. A null `order` means storage order, a null `weight` means 1.
+/// With `against_rest`, y holds class codes, and the target is +1 for the code `positive` and -1 for all others.
 struct Lesson {
   const double* y;
   const double* weight;
@@ -33,12 +34,12 @@ struct Lesson {
   index_t begin, n_steps;
   bool against_rest;
   double positive;
-  Unchecked* unchecked = nullptr;  // rows that are still to be checked
+  Unchecked* unchecked = nullptr;  // checks rows when the pass reaches them; null if they are checked
 
   double target(index_t i) const { return !against_rest ? y[i] : y[i] == positive ? 1.0 : -1.0; }
 };
 
-/// One of several outputs that learn from the same rows: its learner, the code of its class, and where its sums and scores go.
+/// One of several outputs that learn from the same rows: its learner, the code of its class, its totals and its scores.
 template <class Learner>
 struct OutputOf {
   Learner* learner;
@@ -47,14 +48,14 @@ struct OutputOf {
   double* margins;
 };
 
-/// The score of a row with the weights a prediction uses, of a learner that is only looked at.
+/// The score of a row with the weights that a prediction uses. Leaves the learner unchanged.
 template <class Learner, class Row>
 THRESHER_APART double look(const Learner& learner, const Row& x) {
   return x.sum([&](index_t j, double xj) { return learner.weight(j) * xj; });
 }
 
-/// Rows that are read in another form than they are learned from: that of step t is row at[t], unless at[t] is below 0. `scores`
-/// receives what a prediction would say at every step; nothing is asked for where `at` is null.
+/// Rows whose form for predictions differs from the form that is learned from: that of step t is row at[t], unless at[t] < 0.
+/// `scores` receives the score of a prediction at every step. With a null `at`, no row differs.
 struct OtherForm {
   const double* rows = nullptr;
   const index_t* at = nullptr;
@@ -64,7 +65,7 @@ struct OtherForm {
   DenseRow<double> row(index_t t, index_t n_features, double bias) const { return {rows + at[t] * n_features, n_features, bias}; }
 };
 
-/// The score by which a learner is judged, of a row that it has not learned from: that of the step, or its own.
+/// The score that progressive validation uses: learner.judged(x, margin) if there is one, else the margin.
 template <class Learner, class Row>
 auto judged(const Learner& learner, const Row& x, double margin, int) -> decltype(learner.judged(x, margin)) {
   return learner.judged(x, margin);
@@ -74,18 +75,18 @@ double judged(const Learner&, const Row&, double margin, long) {
   return margin;
 }
 
-/// The scores of a row by which a learner learns and by which it is judged, in one look where it has both at once.
+/// The margin of a row and its judged score, in one pass over the row if the learner can compute both at once.
 template <class Learner, class Row>
 auto both_scores(Learner& learner, const Row& x, int) -> decltype(learner.both_scores(x)) {
   return learner.both_scores(x);
 }
 template <class Learner, class Row>
 Two both_scores(Learner& learner, const Row& x, long) {
-  const double margin = learner.margin(x);  // which may bring lazy weights up to date
+  const double margin = learner.margin(x);  // may bring lazy weights up to date
   return {margin, judged(learner, x, margin, 0)};
 }
 
-/// Show a learner the rows of a mini-batch that begins at step t, if its steps depend on all of them.
+/// Shows a learner the rows of the mini-batch that starts at step t, if its steps depend on all of them.
 template <class Learner, class Rows>
 auto look_ahead(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, index_t t, int)
     -> decltype(learner.foresees_more(), void()) {
@@ -100,11 +101,11 @@ auto look_ahead(Learner& learner, const Rows& rows, double bias, const Lesson& l
 template <class Learner, class Rows>
 void look_ahead(Learner&, const Rows&, double, const Lesson&, index_t, long) {}
 
-/// Visit rows[order[0]], rows[order[1]], ... ; predict each, then learn from it.
+/// Visits rows[order[0]], rows[order[1]], ...: predicts each, then learns from it.
 ///
-/// The order comes from outside: shuffles, samples and mini-batches are data, so the core holds no random state and a
-/// pass can be replayed bit for bit. A learner may ask for a pause: settling costs O(d) and is the caller's to do. With `margins`, the score of step t before its update is written to margins[t * stride];
-/// with `counts`, it is counted there.
+/// The caller supplies the order, so the core holds no random state and a pass can be replayed bit for bit. The pass pauses if
+/// the learner wants settling, which costs O(d) and is left to the caller. `margins[t * stride]` receives the judged score of
+/// step t before its update, and `counts` collects these scores by class. Both may be null.
 template <class Learner, class Rows>
 PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins,
                     index_t stride, const OtherForm& other, ScoreCounts* counts) {
@@ -134,7 +135,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
       result.diverged = t;
       break;
     }
-    if (weight == 0) continue;  // an absent row advances no clock
+    if (weight == 0) continue;  // a row of weight 0 is absent and counts no step
     result.n_mistakes += (shown > 0) != (y > 0);
     if (counts) scores.push(shown, y, weight);
     tally.n_rows += 1;
@@ -154,7 +155,7 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
   return result;
 }
 
-/// Scores of all rows with the weights a prediction uses.
+/// The scores of all rows with the weights that a prediction uses.
 template <class Learner, class Rows>
 void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
   const Ahead<Rows> ahead(rows);
@@ -168,7 +169,7 @@ void run_scores(const Learner& learner, const Rows& rows, double bias, double* o
   });
 }
 
-/// The variance of each of these scores, of a learner that keeps one for its weights.
+/// The variances of these scores, for learners whose weights have variances.
 template <class Learner, class Rows>
 void run_spreads(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
   const Ahead<Rows> ahead(rows);

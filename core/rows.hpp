@@ -1,8 +1,8 @@
-// Read-only views of training rows. A Row offers dot(w), square(), sum(term) and each(f); nothing else in the core knows whether data is
-// dense or sparse, nor in which precision it is stored.
+// Read-only views of training rows. A Row offers dot(w), square(), sum(term) and each(f), so learners need not know whether data
+// is dense or sparse, nor in which precision it is stored.
 //
-// A row may carry a constant feature of value `bias`, whose weight is stored after the last column (index n_features).
-// 0 switches it off.
+// A row may have a constant feature of value `bias`, whose weight is stored after that of the last column (index n_features).
+// With a bias of 0, it has none.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -18,15 +18,15 @@ using index_t = std::int64_t;
 using column_t = std::int32_t;
 constexpr index_t most_features = std::numeric_limits<column_t>::max();
 
-/// What terms add up to: numbers, or two at a time.
+/// The type of a sum of terms: double, or Two for pairs.
 template <class Term>
 using SumOf = std::conditional_t<std::is_same_v<std::invoke_result_t<Term, index_t, double>, Two>, Two, double>;
 
-/// What both layouts build on sum and each.
+/// What both layouts derive from their sum(term, constant) and each(f, constant).
 template <class Row>
 struct RowOf {
-  static constexpr bool is_gathered = false;  // whether weights are read here and there, so that each look costs time
-  /// Sum of term(j, x_j) over the features and the constant one.
+  static constexpr bool is_gathered = false;  // whether weights are read at scattered addresses, which is slow
+  /// Sum of term(j, x_j) over the features, including the constant.
   template <class Term>
   SumOf<Term> sum(Term term) const {
     return self().sum(term, term);
@@ -51,12 +51,12 @@ struct RowOf {
   double square() const {
     return sum([](index_t, double xj) { return xj * xj; });
   }
-  /// Sum of change(w[j]) x_j over the features, for a `change` of numbers and of Two, with the bits of `sum`.
+  /// Sum of change(w[j]) x_j over the features without the constant, with the same bits as `sum`. `change` takes double and Two.
   template <class Change>
   double sum_of(const double* w, Change change) const {
     return self().sum([&](index_t j, double xj) { return change(w[j]) * xj; }, [](index_t, double) { return 0.0; });
   }
-  /// The part of a sum that is the constant feature's.
+  /// The term of the constant feature in a sum.
   template <class Term>
   double of_constant(Term term) const {
     return self().bias != 0 ? term(self().n_features, self().bias) : 0;
@@ -145,22 +145,23 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
   }
 };
 
-/// Ask for the cache lines of this many bytes, or of the first 4 KB.
+/// Prefetches the cache lines of this many bytes, or of the first 4 KB.
 THRESHER_INLINE void prefetch_bytes(const void* begin, double n_bytes) {
   const int n_lines = n_bytes < 4096 ? static_cast<int>(n_bytes) / 64 + 1 : 64;
-  const auto first = reinterpret_cast<std::uintptr_t>(begin);  // lines beyond an array may be asked for, pointers there not made
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);  // a pointer beyond the array would be undefined
   for (int k = 0; k < n_lines; ++k) prefetch_line(reinterpret_cast<const void*>(first + 64 * k));
 }
 
-/// The same of a row's values and columns. Compiled once for all loops; GCC would drop calls of a function that does nothing else.
+/// Prefetches the values and columns of a row. Compiled once for all loops. Without keep_call(), GCC would drop the call, because
+/// the function does nothing but prefetch.
 THRESHER_APART inline void prefetch_row(const void* values, double n_value_bytes, const void* columns, double n_column_bytes) {
   keep_call();
   prefetch_bytes(values, n_value_bytes);
   if (columns) prefetch_bytes(columns, n_column_bytes);
 }
 
-/// How many values a row has on average, and how many steps before its turn it is asked for: memory answers in about the time it takes to
-/// learn from 4 KB of rows.
+/// The mean number of values of a row, and how many steps ahead rows are prefetched: about 8 KB, or 32 rows if they are shorter
+/// than a cache line. Memory takes less time to answer than learning from 8 KB of rows.
 struct MeanRow {
   double n_values;
   index_t n_steps;
@@ -178,7 +179,7 @@ struct DenseRows {
 
   DenseRow<Value> row(index_t i, double bias) const { return {values + i * n_features, n_features, bias}; }
   index_t n_values() const { return n_rows * n_features; }
-  static constexpr bool gathers = false;  // whether weights are read here and there
+  static constexpr bool gathers = false;  // is_gathered of its rows
   static constexpr std::size_t bytes_each = sizeof(Value);
   void prefetch(index_t i, double n) const { prefetch_row(values + i * n_features, n * sizeof(Value), nullptr, 0); }
 };
@@ -201,18 +202,18 @@ struct CsrRows {
   }
 };
 
-/// Asks for rows some steps before their turn. Where weights are read here and there, the hardware does not see that rows come one after
-/// the other, so they are asked for as well. What is asked for is a row of mean length: the end of a loop over the lines of each row would
-/// be mispredicted, which costs as much as it gains.
+/// Prefetches rows some steps ahead. Between reads of scattered weights, the hardware does not recognise rows in storage order,
+/// so these are prefetched as well. Every row is assumed to have the mean length: a loop over its actual lines would mispredict
+/// its end, which costs as much as it gains.
 template <class Rows>
 class Ahead {
  public:
-  /// At least so many steps before.
+  /// At least `least` steps ahead.
   explicit Ahead(const Rows& rows, index_t least = 0)
       : rows_(rows), mean_(mean_row(rows.n_rows, rows.n_values(), Rows::bytes_each)) {
     if (mean_.n_steps < least) mean_.n_steps = least;
   }
-  /// At step t of a loop that ends before step `end`; without an order, rows come as they lie.
+  /// Call at step t of a loop that ends before step `end`. A null `order` means storage order.
   THRESHER_INLINE void ask(const index_t* order, index_t t, index_t end) const {
     const index_t next = t + mean_.n_steps;
     if ((order || Rows::gathers) && next < end) rows_.prefetch(order ? order[next] : next, mean_.n_values);
@@ -223,8 +224,8 @@ class Ahead {
   MeanRow mean_;
 };
 
-/// What loops are compiled for. Columns of 64 bits become columns of 32 bits when rows are taken in: compiled for both, the
-/// loops would take half as much room again.
+/// The layouts that loops are compiled for. Columns of 64 bits are converted to 32 bits on input: to compile for both would make
+/// the loops half as large again.
 using AnyRows = std::variant<DenseRows<double>, DenseRows<float>, CsrRows<double, column_t>, CsrRows<float, column_t>>;
 
 }  // namespace thresher

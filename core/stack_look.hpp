@@ -1,4 +1,4 @@
-// One look at the matrices of a stack before they are trusted, which sums them up as well.
+// Checks and sums the matrices of a stack in one pass over memory.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace thresher {
 
-/// Of some entries: the largest size, which is not that of what is no number, and whether some differ from their mirror images.
-/// What is no number differs from itself.
+/// The largest absolute value of some entries, which ignores NaN, and whether any differs from its mirror image, as NaN always
+/// does.
 struct SquareNotes {
   Four most = {};
 #if THRESHER_GNU
@@ -46,23 +46,23 @@ struct SquareNotes {
 #endif
 };
 
-/// The matrices are read square by square beside their mirror images, and the next square is asked for.
+/// Reads the lower triangle square by square, together with the mirror images, and prefetches the next square.
 template <class Value>
 class StackLook {
  public:
-  double *most, *diagonals, *factors, *sum;  // `sum` holds zeros; the lower half of the sum is added
-  bool* same;                                // whether a matrix is its transpose
+  double *most, *diagonals, *factors, *sum;  // adds factor_q (K_q + K_q') / 2 to the lower triangle of `sum`
+  bool* same;                                // whether a matrix equals its transpose
 
   StackLook(double* most_of, double* diagonals_of, double* factors_of, double* sum_of, bool* same_of)
       : most(most_of), diagonals(diagonals_of), factors(factors_of), sum(sum_of), same(same_of) {}
 
-  /// Of the matrices that begin so far apart.
+  /// Takes `n_matrices` matrices of the layout of `first`, each `apart` values after the one before.
   void take(const Strided<Value>& first, index_t n_matrices, index_t apart) {
     const index_t n = first.n_rows;
     for (index_t q = 0; q < n_matrices; ++q) {
       Strided<Value> here = first;
       here.values += q * apart;
-      if (here.row_step == 1) std::swap(here.row_step, here.column_step);  // halves change places, and are treated alike
+      if (here.row_step == 1) std::swap(here.row_step, here.column_step);  // works on the transpose, which has the same results
       double trace = 0;
       for (index_t i = 0; i < n; ++i) trace += diagonals[q * n + i] = static_cast<double>(here.at(i, i));
       factors[q] = trace > 0 && std::isfinite(1 / trace) ? 1 / trace : 0;
@@ -81,7 +81,7 @@ class StackLook {
     const index_t n = m.n_rows, down = m.row_step;
     const Value* const values = m.values;
     double* const total = sum;
-    SquareNotes notes;  // of its own, so that it stays in registers
+    SquareNotes notes;  // a local copy stays in registers
     for (index_t top = 0; top < n; top += kSide)
       for (index_t left = 0; left <= top; left += kSide) {
         index_t next_top = top, next_left = left + kSide;
@@ -91,7 +91,7 @@ class StackLook {
         for (index_t i = top; i < std::min(n, top + kSide); i += 4) {
           ask_for(ahead, along, next_top + i - top, next_left);
           if (next_left < next_top) ask_for(ahead, along, next_left + i - top, next_top);
-          const index_t over = std::max(index_t{0}, i + 4 - n), from = i - over;  // rows before i are compared once more
+          const index_t over = std::max(index_t{0}, i + 4 - n), from = i - over;  // rows before i are only compared again
           const index_t end = std::min(i + 4, left + kSide);
           index_t j = left;
           if (from >= 0)
@@ -110,14 +110,14 @@ class StackLook {
     look(m, apart, 1, half, notes);
   }
 
-  /// Asks for part of four rows, which need not begin where a line does.
+  /// Prefetches a part of four rows, which need not start at a cache line.
   THRESHER_INLINE static void ask_for(const Strided<Value>& m, index_t along, index_t top, index_t left) {
     const index_t step = along == 1 ? kLine : 1, end = std::min(left + kSide, m.n_columns);
     for (index_t i = top; i < std::min(top + 4, m.n_rows); ++i)
       for (index_t j = left; j < end + step - 1; j += step)
         prefetch_line(m.values + i * m.row_step + std::min(j, end - 1) * along);
   }
-  /// Four rows of four entries, and their mirror images, which are added, but for some of the first rows.
+  /// Compares four rows of four entries with their mirror images, and adds both, except for the first `without` rows.
   template <class Entry>
   THRESHER_INLINE static void square(const Entry* below, const Entry* above, index_t down, index_t along, double half,
                                      index_t without, double* to, index_t to_down, SquareNotes& notes) {
@@ -152,7 +152,7 @@ class StackLook {
       to = Four{static_cast<double>(from[0]), static_cast<double>(from[step]), static_cast<double>(from[2 * step]),
                 static_cast<double>(from[3 * step])};
   }
-  /// The transpose of four rows.
+  /// Transposes a 4 x 4 block in place.
   THRESHER_INLINE static void turn(Four& a, Four& b, Four& c, Four& d) {
 #if THRESHER_GNU && (defined(__clang__) || __GNUC__ >= 12)
     const Four p = __builtin_shufflevector(a, b, 0, 4, 2, 6), q = __builtin_shufflevector(a, b, 1, 5, 3, 7),
@@ -169,7 +169,7 @@ class StackLook {
     d = Four{p[3], q[3], r[3], s[3]};
 #endif
   }
-  /// The same where fewer than four columns are left.
+  /// Calls square() on a padded copy where a full block would exceed the matrix.
   THRESHER_APART void corner(const Strided<Value>& m, index_t top, index_t left, double half, SquareNotes& notes) {
     double below[16] = {}, above[16] = {}, to[16] = {};
     const auto each = [&](auto visit) {
@@ -191,7 +191,7 @@ class StackLook {
       differ |= notes.differ[k] != 0;
       largest = std::max(largest, static_cast<Value>(notes.most[k]));
     }
-    if (differ)  // perhaps by what is no number, and above the diagonal
+    if (differ)  // perhaps because of NaN, and sizes above the diagonal are unknown
       for (index_t i = 0; i < m.n_rows; ++i)
         for (index_t j = 0; j < m.n_columns; ++j) {
           defined &= !std::isnan(m.at(i, j));

@@ -1,12 +1,12 @@
-// Where a learner keeps the sums it adds to: at once, or after a whole mini-batch. With `average`, each sum is kept with an
-// offset that gathers lived * change, from which the mean over all steps can be told (see Pegasos). Lazy weights, which know
-// their own step, need less: AtOnce and Waiting, at the end.
+// The sums of a learner, to which additions count at once or after a whole mini-batch. With `average`, each sum has an offset
+// that accumulates lived * change, where `lived` is the weight of all earlier iterates. It gives the mean over all steps (see
+// Pegasos). Lazy weights store their own step and need less: AtOnce and Waiting, at the end.
 #pragma once
 #include "learner.hpp"
 
 namespace thresher {
 
-/// Every addition counts at once: mini-batches of one row.
+/// Additions count at once, as in mini-batches of one row.
 struct Direct {
   static constexpr bool waits = false;
   double *value, *offset;
@@ -40,7 +40,7 @@ struct Direct {
   void settle() {}
 };
 
-/// The same for sums whose mean is asked for as often as they are: each lies beside its offset.
+/// The same with each sum stored beside its offset, for learners that read both for every row.
 struct Averaged {
   static constexpr bool waits = false;
   struct Sum { double value, offset; };
@@ -69,14 +69,14 @@ struct Averaged {
   void settle() {}
 };
 
-/// What the rows of a mini-batch add is held back until the batch is complete, so that all of them meet the same weights.
+/// Holds back what the rows of a mini-batch add until the batch is complete, so that all of them see the same weights.
 ///
-/// `pending[j]` belongs to batch `stamp[j]`; it counts once that batch is over and is folded into value[j] at the next
-/// touch. A batch therefore costs O(non-zeros), and an unfinished one survives between calls like everything else.
+/// `pending[j]` belongs to batch `stamp[j]`. It counts once that batch is over, and is folded into value[j] at the next addition.
+/// A batch therefore costs O(non-zeros). An unfinished batch is part of the state and survives between calls.
 struct HeldBack {
   static constexpr bool waits = true;
   double *value, *offset, *pending, *pending_offset, *stamp, *batch, *count;
-  double* square = nullptr;  // if needed: the sum over the batches of what each added, squared
+  double* square = nullptr;  // or null: the sum over the batches of the square of what each added
   index_t n_weights;
   double batch_size;
 
@@ -104,7 +104,7 @@ struct HeldBack {
     if (offset) offset[j] -= lived * value[j];
     value[j] = to;
   }
-  /// What the open batch holds back at j.
+  /// What the open batch has added at j.
   double held(index_t j) const { return open(j) ? pending[j] : 0; }
   double held_offset(index_t j) const { return open(j) ? pending_offset[j] : 0; }
   void add(index_t j, double change, double lived) {
@@ -128,7 +128,7 @@ struct HeldBack {
         if (offset) pending_offset[j] *= factor;
       }
   }
-  /// Fold all that complete batches added. The open batch must be finished first.
+  /// Folds in what complete batches added. The open batch must be finished first.
   void settle() {
     for (index_t j = 0; j < n_weights; ++j) {
       if (!open(j)) fold(j);
@@ -149,7 +149,7 @@ struct HeldBack {
   }
 };
 
-/// Lazy weights in mini-batches of one row: nothing waits.
+/// For lazy weights in mini-batches of one row: nothing is held back.
 struct AtOnce {
   static constexpr bool waits = false;
   static constexpr double batch_size = 1;
@@ -170,8 +170,8 @@ struct AtOnce {
   }
 };
 
-/// What a mini-batch adds to lazy weights. A weight that is up to date until step s holds back what belongs to step s + 1: its
-/// batch is open as long as there were s steps, and over once there were more.
+/// Holds back what a mini-batch adds to lazy weights. If a weight is up to date with step s, its pending change belongs to step
+/// s + 1: the batch is open while the learner has taken s steps, and over once it has taken more.
 struct Waiting {
   static constexpr bool waits = true;
   double *pending, *count;
@@ -191,7 +191,7 @@ struct Waiting {
   bool row_completes_batch() { return ++*count >= batch_size; }
   double n_unfinished() const { return *count; }
   void next_batch() { *count = 0; }
-  /// Ends the batch with the rows it has, for weights whose batch is open(j). False if it has none.
+  /// Completes the batch with the rows it has, for weights with open(j). Returns false if it has none.
   template <class Open>
   bool finish(index_t n_weights, Open open) {
     if (*count == 0) return false;

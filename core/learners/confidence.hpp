@@ -15,30 +15,31 @@ namespace thresher {
 struct Step {
   double pull, inertia;
   bool finite() const { return std::isfinite(pull) && std::isfinite(inertia); }
-  /// A row takes 31 digits of a variance at most: what underflows to 0 could not be learned from again.
+  /// The inertia, but at least 1e-31 v: a row that divides a variance by more could make it 0, where it would stay.
   double inertia_above(double v) const { return std::max(inertia, 1e-31 * v); }
   static Step none() { return {0, std::numeric_limits<double>::infinity()}; }
 };
 
-/// The step of a row of target y that changes a mean and its variance, both stored side by side, where the row has features.
+/// The step of a row with target y and score variance v, as factors for the mean and the variance of each of its features.
 struct BeliefStep {
   double pull, inertia, beta, spread;
 
   BeliefStep(const Step& asked, double y, double v)
       : pull(asked.pull * y), inertia(asked.inertia_above(v)), beta(1 / (v + inertia)), spread(v) {}
-  /// The variance after `drop`, over the one before: 1 - beta xj sx, written so that it is above 0 at any size.
+  /// The factor of a variance with `drop`: 1 - beta xj sx, in a form that rounding cannot make 0 or negative.
   template <class Number>
   Number drop(Number x, Number sx) const {
     return Number(beta) * (Number(inertia) + larger(Number(0.0), Number(spread) - sx * x));
   }
+  /// The factor with `precision`.
   template <class Number>
   Number precision(Number x, Number sx) const {
     return Number(inertia) / (Number(inertia) + sx * x);
   }
 };
 
-/// Learners that keep a mean and a variance of every weight share one form; a rule says which step a row needs. It is made from a
-/// source of parameters. Steps that are not finite are skipped.
+/// Learners with a mean and a variance for every weight differ only in their rule, which chooses the step for a row. A rule is
+/// constructed from a Source. Steps that are not finite are skipped.
 struct ConfidenceRule {
   ConfidenceRule() = default;
   ConfidenceRule(const ConfidenceRule&) = delete;
@@ -48,12 +49,12 @@ struct ConfidenceRule {
   virtual bool satisfied(double m) const { return m >= 1; }
   /// The step otherwise; v = x' Sigma x is finite and at least 0.
   virtual Step step(double m, double v, double weight) const = 0;
-  /// The variance before the first row.
+  /// The initial variance.
   template <class Source> static double prior(const Source&) { return 1; }
 };
 using AnyRule = std::shared_ptr<const ConfidenceRule>;
 
-/// A learner with this rule. Rules are asked once per row, so all of them share the loops of the learner.
+/// A learner with this rule. Rules are virtual and called once per row, so all of them share the compiled loops of the learner.
 template <class Learner, class Rule>
 struct Ruled : Learner {
   using Loops = Learner;
@@ -66,13 +67,13 @@ struct Ruled : Learner {
   explicit Ruled(const Source& s) : Learner(s, std::make_shared<Rule>(s)) {}
 };
 
-/// One variance for each weight. A diagonal Sigma can follow this update in two ways:
+/// One variance per weight. The full update of Sigma can be written in two ways:
 ///
 ///     Sigma -= beta (Sigma x)(Sigma x)',  beta = 1 / (v + inertia)      the same as      Sigma^-1 += x x' / inertia
 ///
-/// `drop` takes the diagonal of the first form, `precision` that of the second. A row costs O(non-zeros).
+/// `drop` keeps the diagonal of the first form, `precision` that of the second. A row costs O(non-zeros).
 struct DiagonalLearner : Plain {
-  using Lanes = DiagonalLearner;  // the part that confidence_lanes.hpp learns with
+  using Lanes = DiagonalLearner;  // the part that confidence_lanes.hpp works on
   struct Belief { double mean, variance; };
   Belief* belief;
   LateMean late;
@@ -99,7 +100,7 @@ struct DiagonalLearner : Plain {
   template <class Row>
   Two both_scores(const Row& x) {
     if (late.differs()) return late.scores(x, [&](index_t j) { return belief[j].mean; });
-    const Two sums = x.sum([&](index_t j, double xj) {  // a mean and its variance are one look at memory
+    const Two sums = x.sum([&](index_t j, double xj) {  // one load reads a mean and its variance
       return Two::at(&belief[j].mean) * Two(xj, xj) * Two(1, xj);
     });
     known_spread = sums.second();
@@ -107,7 +108,7 @@ struct DiagonalLearner : Plain {
   }
   double variance(index_t j) const { return belief[j].variance; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
-  /// x' Sigma x over the features that `keep` names.
+  /// x' Sigma x over the features with keep(j).
   template <class Row, class Keep>
   double spread(const Row& x, Keep keep) const {
     return x.sum([&](index_t j, double xj) { return keep(j) ? belief[j].variance * xj * xj : 0; });
@@ -119,7 +120,7 @@ struct DiagonalLearner : Plain {
     late.step();
     return moved;
   }
-  /// What the rule asks for at a row of margin m, whose score has the variance spread().
+  /// The step for a row of margin m and score variance spread(), which is computed only if needed.
   template <class Spread>
   Step step(double m, double weight, Spread spread) const {
     if (rule->satisfied(m)) return Step::none();
@@ -129,7 +130,7 @@ struct DiagonalLearner : Plain {
 
  private:
   static constexpr double unknown = -1;
-  double known_spread = unknown;  // of the row whose score was asked for last
+  double known_spread = unknown;  // x' Sigma x of the row scored last
 
   template <class Row>
   bool learn(const Row& x, double y, double m, double weight) {
@@ -165,13 +166,13 @@ struct DiagonalLearner : Plain {
   }
 };
 
-/// y += a x. The arrays do not overlap, which lets the compiler use vectors without a look at their addresses.
+/// y += a x. The arrays must not overlap, so the compiler can vectorise without comparing their addresses.
 inline void add_multiple(double a, const double* __restrict x, double* __restrict y, index_t n) {
 #pragma GCC unroll 4
   for (index_t k = 0; k < n; ++k) y[k] += a * x[k];
 }
 
-/// The same with the whole covariance: O(non-zeros d + d^2) an update.
+/// The same with a full covariance matrix. An update costs O(non-zeros d + d^2).
 struct FullLearner : Plain {
   double *coef, *covariance;
   AnyRule rule;
@@ -208,7 +209,7 @@ struct FullLearner : Plain {
     const double m = y * margin;
     if (rule->satisfied(m)) return false;
     multiply(x);
-    const double v = std::max(0.0, x.dot(sx.data()));  // a matrix read from a file need not be a covariance
+    const double v = std::max(0.0, x.dot(sx.data()));  // a matrix read from a file may be indefinite
     if (!std::isfinite(v)) return false;
     const Step asked = rule->step(m, v, weight);
     if (!asked.finite()) return false;
@@ -226,7 +227,7 @@ struct FullLearner : Plain {
   }
 
  private:
-  /// sx = Sigma x, four rows of Sigma at a time: sums stay in registers between them.
+  /// sx = Sigma x, four rows of Sigma at a time, so that each sum is loaded and stored once for the four.
   template <class Row>
   void multiply(const Row& x) {
     double* const sum = sx.data();

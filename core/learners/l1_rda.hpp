@@ -14,24 +14,24 @@ namespace thresher {
 ///     w = argmin_w  <G / t, w> + alpha |w|_1 + l2_weight |w|^2 / 2 + (1 / (eta0 sqrt(t))) (|w|^2 / 2 + rho |w|_1)
 ///       = -soft(G, alpha t + rho sqrt(t) / eta0) / (l2_weight t + sqrt(t) / eta0)
 ///
-/// Only G is stored; a weight is computed when a row asks for it, so a sparse row costs O(non-zeros) and the model is exact
+/// Only G is stored, and weights are computed when a row needs them. A sparse row costs O(non-zeros), and the model is exact
 /// after every step. A free constant feature has no penalty: w = -eta0 G / sqrt(t).
 /// Xiao, JMLR 11 (2010), Algorithm 1; rho as in Yang (2011), eq. 3.14.
 ///
-/// Sums that average are read by their mean over all steps, of which step s counts s times, and by the mean of t beside it, (2 t + 1) / 3:
-/// the latest rows sway it less, and weights that the penalty cuts are 0 as before. A mean of weights would have few zeros.
+/// With averaged sums, predictions replace G and t by their means over all steps s, weighted by s; that of t is (2 t + 1) / 3.
+/// The means depend less on the latest rows, and the penalty still makes weights 0. A mean of weights would have few zeros.
 template <class Sums>
 struct L1RdaRule {
   using Second = L1RdaRule;
   static constexpr bool lazy = false, sound = true, averages = std::is_same_v<Sums, Averaged>;
   Sums gradient_sum;
   double* n_steps;
-  double* n_iterates;  // steps over which sums average; merged shards took theirs side by side
+  double* n_iterates;  // steps in the mean; merging averages it, because shards run in parallel
   double alpha, eta0, rho, l2_weight;
   bool free_constant;
   index_t constant;
   struct Shrinkage { double cut = 0, scale = 0, constant_scale = 0; };
-  Shrinkage now, read;  // of the last sums, and of those that are read: functions of the number of steps
+  Shrinkage now, read;  // for the last sums and for the sums that predict: functions of the number of steps
   double mass = 0;      // 1 + 2 + ... + n_iterates
   double share = 0;     // 1 / mass
 
@@ -57,19 +57,19 @@ struct L1RdaRule {
     else sum = x.sum([&](index_t j, double xj) { return keep(j) ? soft_threshold(gradient_sum[j], now.cut) * xj : 0; }, nothing);
     return -now.scale * sum + x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); });
   }
-  /// The score by the last sums and that of a prediction, in one look at a row.
+  /// The score by the last sums and that of a prediction, in one pass over a row.
   template <class Row, bool Both = averages, std::enable_if_t<Both, int> = 0>
   Two both_scores(const Row& x) const {
     const Two cuts(now.cut, read.cut), shares(0, share);
     const Two sums = x.sum([&](index_t j, double xj) {
       const Two last(gradient_sum[j], gradient_sum[j]);
-      return soft_threshold(last - shares * gradient_sum.both(j), cuts) * Two(xj, xj);  // beside the last sum, sum_to_read(j)
+      return soft_threshold(last - shares * gradient_sum.both(j), cuts) * Two(xj, xj);  // of the last sum and sum_to_read(j)
     }, [](index_t, double) { return Two(); });
     const Two rest = {x.of_constant([&](index_t j, double bias) { return bias * shrunk(j, gradient_sum[j], now); }),
                       x.of_constant([&](index_t j, double bias) { return bias * weight(j); })};
     return {rest.first() - now.scale * sums.first(), rest.second() - read.scale * sums.second()};
   }
-  /// The score of a prediction, from that by the last sums.
+  /// The score of a prediction, given the score by the last sums.
   template <class Row>
   double judged(const Row& x, double margin) const {
     if constexpr (!averages) return margin;
@@ -111,7 +111,8 @@ struct L1RdaRule {
     if (averages) ++*n_iterates;
     look_up();
   }
-  bool finish() {  // the rows at hand are the batch
+  /// Completes the mini-batch with the rows it has. Returns false if it has none.
+  bool finish() {
     if (gradient_sum.n_unfinished() == 0) return false;
     gradient_sum.scale_held(gradient_sum.batch_size / gradient_sum.n_unfinished());
     return true;
@@ -130,7 +131,7 @@ struct L1RdaRule {
   }
   Shrinkage after(double t) const {
     const double inertia = std::sqrt(t) / eta0, scale = 1 / (l2_weight * t + inertia);
-    const double cut = rho == 0 ? alpha * t : alpha * t + rho * inertia;  // without rho, a row need not wait for the root
+    const double cut = rho == 0 ? alpha * t : alpha * t + rho * inertia;  // without rho, the cut needs no square root
     return {cut, scale, l2_weight == 0 ? scale : 1 / inertia};
   }
   void look_up() {

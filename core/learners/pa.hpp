@@ -8,12 +8,13 @@
 
 namespace thresher {
 
-/// tau of a row with this loss and square.
+/// tau for a row with loss l and |x|^2 = square. With an infinite cost, this is the hard variant.
 inline double pa_step(double l, double square, double cost, bool squared) {
   return squared ? l / (square + 1 / (2 * cost)) : std::min(cost, l / square);
 }
 
-/// Passive-aggressive classification: the smallest move that repairs the row's hinge loss l = max(0, 1 - y <w, x>).
+/// Passive-aggressive classification: the smallest change of w that removes a row's hinge loss l = max(0, 1 - y <w, x>), as far
+/// as C allows.
 ///
 ///     w += tau y x      tau = l / |x|^2 (hard)  |  min(C, l / |x|^2) (I)  |  l / (|x|^2 + 1 / (2 C)) (II)
 ///
@@ -56,7 +57,7 @@ struct Pa : Plain {
     const double l = loss(margin, y);
     if (l == 0) return false;
     const double square = x.square();
-    if (square < std::numeric_limits<double>::min()) return false;  // negligible
+    if (square < std::numeric_limits<double>::min()) return false;  // l / square could overflow
     w.add(x, pa_step(l, square, C * weight, squared) * y);
     return true;
   }

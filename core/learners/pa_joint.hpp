@@ -4,7 +4,7 @@
 
 namespace thresher {
 
-/// Passive-aggressive steps of several classes, see JointClasses: the smallest move that repairs l = max(0, 1 - (s_t - s_b)).
+/// Passive-aggressive steps for several classes (see JointClasses): the smallest change that removes l = max(0, 1 - (s_t - s_b)).
 ///
 ///     w_t += tau x,   w_b -= tau x,      tau as in Pa, with 2 |x|^2 in place of |x|^2
 ///

@@ -11,31 +11,31 @@
 
 namespace thresher {
 
-/// Pegasos: subgradient steps of length 1 / t on  |w|_A^2 / 2 + mean loss, with |w|_A^2 = sum_j alpha_j w_j^2.
+/// Pegasos: subgradient steps of length 1 / t on  |w|_A^2 / 2 + mean loss,  where |w|_A^2 = sum_j alpha_j w_j^2.
 ///
-///     w <- (1 - 1/t) w - (1/t) A^-1 g_t,      then into the ball  |w|_A^2 <= mean pull,  which holds the optimum
+///     w <- (1 - 1/t) w - (1/t) A^-1 g_t,      then projection on the ball  |w|_A^2 <= mean pull,  which holds the optimum
 ///
-/// g_t is the mean subgradient of a mini-batch. With one alpha for all features this is the published method; with one alpha per
-/// feature it is that method on features divided by sqrt(alpha_j). Weights are kept as w = scale v, so that shrinking and
-/// projecting cost O(1), and |w|_A^2 is kept along: a row costs O(non-zeros).
-/// The constant is a feature, whose weight may go free of penalty and ball, or it follows from the means of rows and targets.
-/// The mean of all iterates is (area v - offset) / t, where area = sum of scales and offset gathers area * change. With `late`,
-/// iterate t counts t times: the first ones are far from the optimum, and that mean is nearer by a factor of log t.
+/// g_t is the mean subgradient of a mini-batch. With one alpha for all features this is the published method; with one alpha
+/// per feature it is that method on features divided by sqrt(alpha_j). Weights are stored as w = scale v, so shrinkage and
+/// projection cost O(1), and |w|_A^2 is updated with them: a row costs O(non-zeros).
+/// The constant is a feature, whose weight may be free of penalty and projection, or derives from the means of rows and targets.
+/// The mean of all iterates is (area v - offset) / t, where area = sum of scales and offset accumulates area * change. With
+/// `late`, iterate t has weight t: early iterates are far from the optimum, and this mean is closer by a factor of log t.
 /// Shalev-Shwartz et al., Math. Prog. 127 (2011), Fig. 2; all losses: Jumutc (2016), Algorithm 5; late iterates: Lacoste-Julien,
 /// Schmidt and Bach (2012).
 template <class Sums>
 struct Pegasos {
   Sums v;
   double *n_steps, *scale, *square_norm, *cross, *held_square, *area, *constant_area, *pull_sum, *n_rows;
-  double* mass;                  // what all iterates in the mean count, if that is not their number
+  double* mass;                  // with `late`: the total weight of the iterates in the mean
   const double* inverse_alphas;  // one per weight, or null
   double inverse_alpha;
   bool projection, free_constant;
   index_t constant, n_weights;
   const Loss& criterion;
   std::optional<MeanConstant> means;  // instead of a constant feature
-  double level = 0, mean_level = 0;   // the constant that follows from them, of the last iterate and of the mean
-  bool crowded = false;               // the scale shrank so far that digits would be lost
+  double level = 0, mean_level = 0;   // the constant from `means`, for the last iterate and for the mean
+  bool crowded = false;               // the scale is so small that precision would be lost
 
   template <class Source>
   static std::vector<Field> fields(const Source& s) {
@@ -66,7 +66,7 @@ struct Pegasos {
     const double sum = x.sum([&](index_t j, double xj) { return v[j] * xj; }, nothing);
     return *scale * sum + of_constant(x);
   }
-  /// The part of a margin that is the constant's.
+  /// The term of the constant in a margin.
   template <class Row>
   double of_constant(const Row& x) const {
     return x.of_constant([&](index_t j, double bias) { return bias * iterate(j); });
@@ -80,13 +80,13 @@ struct Pegasos {
     const double mean = (area_of(j) * v[j] - v.offset_at(j)) / (mass ? *mass : *n_steps);
     return j >= constant && means ? mean_level : mean;
   }
-  /// Iterates are judged by their mean, where that is what predicts.
+  /// The score by the mean of the iterates, if predictions use the mean.
   template <class Row>
   double judged(const Row& x, double margin) const {
     if (!v.averages() || *n_steps == 0) return margin;
     return by_mean(x, margin, x.sum([&](index_t j, double xj) { return v.offset_at(j) * xj; }, nothing));
   }
-  /// Margin and judgement in one look at a row, where sums lie beside their offsets.
+  /// The margin and the judged score in one pass over a row, for sums that lie beside their offsets.
   template <class Row, class Kind = Sums, std::enable_if_t<std::is_same_v<Kind, Averaged>, int> = 0>
   Two both_scores(const Row& x) const {
     const Two sums = x.sum([&](index_t j, double xj) { return v.both(j) * Two(xj, xj); }, [](index_t, double) { return Two(); });
@@ -97,7 +97,8 @@ struct Pegasos {
   bool sound() const { return std::isfinite(*held_square) && std::isfinite(*square_norm); }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 
-  /// Whether a mini-batch begins, or goes on, whose rows must be shown to it first; and whether more of them are wanted.
+  /// Whether all rows shown by foresee() have been learned from, so that the next ones must be shown first; and whether the
+  /// mini-batch takes more.
   bool is_blind() const { return means && means->residual_sum && means->n_foreseen == v.n_unfinished(); }
   bool foresees_more() const { return means->n_foreseen < v.batch_size; }
   template <class Row>
@@ -112,9 +113,9 @@ struct Pegasos {
     *pull_sum += weight * criterion.pull(y);
     ++*n_rows;
     const Step next = step_ahead();
-    const double inside = free_constant ? margin - of_constant(x) : margin;  // <w, x> of weights that shrink
+    const double inside = free_constant ? margin - of_constant(x) : margin;  // <w, x> without the free constant
     if (means) {
-      if (means->residual_sum) margin = means->n_foreseen > 1 ? inside + means->residual() : y;  // alone, without rounding
+      if (means->residual_sum) margin = means->n_foreseen > 1 ? inside + means->residual() : y;  // one row: y, without rounding
       means->count(x, y, weight, v);
     }
     const double slope = criterion.step(margin, y, weight, [&] { return next.length * inverse_square(x); }) / v.batch_size;
@@ -129,7 +130,8 @@ struct Pegasos {
     return slope != 0;
   }
 
-  void finish() {  // the rows at hand are the batch
+  /// Completes the mini-batch with the rows it has.
+  void finish() {
     if (v.n_unfinished() == 0) return;
     const double factor = v.batch_size / v.n_unfinished();
     v.scale_held(factor);
@@ -139,7 +141,7 @@ struct Pegasos {
     take(step_ahead());
     look_up();
   }
-  /// Scale 1, nothing held back, offset = -(sum of iterates).
+  /// Makes scale = 1 and offset = -(sum of iterates), with nothing held back.
   void settle() {
     finish();
     v.settle();
@@ -150,18 +152,18 @@ struct Pegasos {
     look_up();
     crowded = false;
   }
-  /// The norm of merged weights, and their products.
+  /// Computes the norm and the products of merged weights.
   void rebuild() {
     if (means) means->recount(v);
     look_up();
     *square_norm = 0;
     for (index_t j = 0; j < (free_constant ? constant : n_weights); ++j)
-      if (iterate(j) != 0)  // a feature that is left out has an inverse alpha of 0
+      if (iterate(j) != 0)  // excluded features have an inverse alpha of 0
         *square_norm += iterate(j) * iterate(j) / (inverse_alphas ? inverse_alphas[j] : inverse_alpha);
   }
 
  private:
-  /// The score by the mean of the iterates, of a row with this margin and sum of offsets.
+  /// The score by the mean of the iterates, for a row with this margin and this product with the offsets.
   template <class Row>
   double by_mean(const Row& x, double margin, double offset) const {
     const double bias = x.of_constant([&](index_t j, double value) { return value * weight(j); }), sum = margin - of_constant(x);
@@ -173,16 +175,16 @@ struct Pegasos {
     const double total = mass ? *mass : *n_steps;
     mean_level = total == 0 ? level : means->of((*area * *means->product - *means->offset_product) / total);
   }
-  /// Step t: its length 1 / t, and the scale after (1 - 1/t) w; w = 0 before the first one, so nothing shrinks there.
+  /// Step t: its length 1 / t, and the scale after (1 - 1/t) w. Before the first step w = 0, so its scale stays.
   struct Step { double length, scale; };
   Step step_ahead() const {
     const double length = 1 / (*n_steps + 1);
     return {length, *n_steps == 0 ? *scale : *scale * (1 - length)};
   }
-  // A free constant is not scaled, so its own scales sum to the number of steps.
+  // A free constant is not scaled, so its area is the total weight of the iterates since settle().
   double area_of(index_t j) const { return j >= constant && free_constant ? *constant_area : *area; }
 
-  /// |x|^2 in the metric of the penalty.
+  /// x' A^-1 x.
   template <class Row>
   double inverse_square(const Row& x) const {
     const auto square = [&](index_t j, double xj) { return (inverse_alphas ? inverse_alphas[j] : inverse_alpha) * xj * xj; };
@@ -192,15 +194,15 @@ struct Pegasos {
   template <class Row, class InverseAlpha>
   void add(const Row& x, double gain, double next_scale, InverseAlpha inverse) {
     const double step = gain / next_scale;
-    // Growth of sum_j alpha_j held_j^2, of what is held before anything is added.
+    // Growth of sum_j alpha_j held_j^2 per unit of gain. Must be computed before anything is added.
     const auto grows = [&](index_t j, double xj) { return xj * (2 * next_scale * v.held(j) + gain * inverse(j) * xj); };
     const auto constant_grows = [&](index_t j, double bias) { return free_constant ? 0 : grows(j, bias); };
-    const auto move = [&](double by, double lived) {  // `lived`: the area so far, which this change has no part in
+    const auto move = [&](double by, double lived) {  // `lived`: the area before this change
       return [&, by, lived](index_t j, double xj) { v.add(j, by * inverse(j) * xj, lived); };
     };
     const auto moves = move(step, *area), constant_moves = free_constant ? move(gain, *constant_area) : moves;
     if constexpr (!Sums::waits && Row::is_gathered) {
-      if (!means) {  // nothing is held, so one look at the row does both
+      if (!means) {  // nothing is held, so one pass over the row does both
         const auto both = [&](index_t j, double xj) {
           moves(j, xj);
           return grows(j, xj);
@@ -227,7 +229,7 @@ struct Pegasos {
     *square_norm = std::max(0.0, decay * decay * *square_norm + 2 * decay * *cross + *held_square);
     *cross = *held_square = 0;
     if (means) means->take();
-    if (!std::isfinite(*square_norm)) return;  // no longer sound
+    if (!std::isfinite(*square_norm)) return;  // sound() is now false
     double factor = 1;
     if (projection && *square_norm * *n_rows > *pull_sum) {
       const double ball = *pull_sum / *n_rows;
@@ -240,7 +242,7 @@ struct Pegasos {
     *area += count * *scale;
     *constant_area += count;
     if (mass) *mass += count;
-    // After strong or many projections: before the scale leaves the range of doubles, or area v - offset its precision.
+    // After strong or many projections: before the scale underflows, or area v - offset loses precision.
     crowded = *scale < 1e-150 || (v.averages() && (factor < 0.1 || *scale * (mass ? *mass : *n_steps) < 1e-2 * *area));
   }
 };

@@ -7,26 +7,26 @@
 
 namespace thresher {
 
-/// Supervised novelty detection by steps of Pegasos. Each of m classes has a score f_k = <w_k, x>, wanted above 1 on its own rows and
-/// below -1 on all others; a row of no class (code m) is wanted below -1 by all of them. Weights of different classes repel one another:
+/// Supervised novelty detection by Pegasos steps. Each of m classes has a score f_k = <w_k, x>, which should be above 1 on its
+/// own rows and below -1 on all others, including rows of no class (code m). Weights of different classes repel one another:
 ///
 ///     alpha/2 sum_jk Gamma_jk <w_j, w_k> + mean_i weight_i sum_k [1 - Y_ik f_k(x_i)]_+,      Gamma = (coupling - 1) I + 11'
 ///
-/// Gamma has two eigenvalues e: coupling - 1 on what tells classes apart, coupling + m - 1 on what they have in common. On each part,
-/// with G the mean of u x over a mini-batch, u the targets of the violated constraints,
+/// Gamma has two eigenvalues e: coupling - 1 on the differences of the classes from their mean, and coupling + m - 1 on the mean.
+/// Let G be the mean of u x over a mini-batch, where u holds the targets of the violated constraints. On each part,
 ///
-///     in the metric of Gamma   w <- (1 - 1/t) w + G / (alpha t e),   then into the ball  sum e |w|^2 <= mean weight m / alpha
-///     as printed               w <- (1 - e/t) w + G / (alpha t),     then into the ball  sum |w|^2 <= mean weight m / (alpha max e)
+///     metric of Gamma   w <- (1 - 1/t) w + G / (alpha t e),   then into the ball  sum e |w|^2 <= mean weight m / alpha
+///     as printed        w <- (1 - e/t) w + G / (alpha t),     then into the ball  sum |w|^2 <= mean weight m / (alpha max e)
 ///
-/// The first ball holds the optimum, the second need not. A part is kept as a scale times its part of V, and its squared norm along
-/// with it: a row costs O(m) for each of its non-zeros.   Jumutc (2016), Algorithm 1.
+/// The first ball holds the optimum; the second may not. Each part is stored as a scale times its part of V, with its squared
+/// norm, so a row costs O(m) per non-zero.   Jumutc (2016), Algorithm 1.
 template <class Rows>
 struct PegasosSnd {
   static constexpr const char* outputs = "output";  // the axis of its outputs
   struct Part {
     double *scale, *square, eigenvalue;
     double *dot, *held;  // <w, G> and |G|^2 of an open mini-batch
-    double gain = 0;     // of the step under way
+    double gain = 0;     // of the current step
   };
   Rows v;
   double *n_steps, *weight_sum;
@@ -34,8 +34,8 @@ struct PegasosSnd {
   Part apart, common;
   double alpha;
   bool printed, reject;
-  std::vector<double> pull;  // u, then what a value of 1 adds to V
-  bool crowded = false;      // scales shrank or drifted apart so far that digits would be lost, or changed sign
+  std::vector<double> pull;  // u, then the change of V per unit of x_j
+  bool crowded = false;      // a scale is negative or extreme, or the two differ so much that precision would be lost
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -76,7 +76,7 @@ struct PegasosSnd {
     for (index_t k = 0; k < n_outputs; ++k) out[k] = v.at(j, k);
     scale_parts(out, *apart.scale, *common.scale);
   }
-  /// The mean over the classes.
+  /// The mean hinge loss over the classes.
   double loss(const double* out, const Item& item) const {
     double sum = 0;
     for (index_t k = 0; k < n_outputs; ++k) sum += std::max(0.0, 1 - target(k, item) * out[k]);
@@ -124,7 +124,8 @@ struct PegasosSnd {
     project(m * *weight_sum / (alpha * t));
     return moved;
   }
-  void finish() {  // the rows at hand are the batch
+  /// Completes the mini-batch with the rows it has.
+  void finish() {
     if constexpr (Rows::waits) {
       if (*v.count == 0) return;
       const double factor = v.batch_size / *v.count;
@@ -138,7 +139,7 @@ struct PegasosSnd {
       take();
     }
   }
-  /// Both scales 1, nothing held back.
+  /// Makes both scales 1, with nothing held back.
   void settle() {
     finish();
     v.settle();
@@ -146,7 +147,7 @@ struct PegasosSnd {
     *apart.scale = *common.scale = 1;
     crowded = false;
   }
-  /// The norms of merged weights.
+  /// Computes the norms of merged weights.
   void rebuild() {
     *apart.square = *common.square = 0;
     for (index_t j = 0; j < n_weights; ++j) {
@@ -189,23 +190,23 @@ struct PegasosSnd {
     if (decay == 0) forget(part);
     else *part.scale *= decay;
   }
-  /// A part that a step of the printed form takes away whole: once in a stream, when t is its eigenvalue.
+  /// Sets a part to 0, which the printed form does at most once: at the step t that equals its eigenvalue.
   void forget(const Part& part) {
     for (index_t j = 0; j < n_weights; ++j) {
       if (!v.open(j)) v.fold(j);
       scale_parts(v.row(j), &part != &apart, &part != &common);
     }
   }
-  /// What the next step adds to V for a unit of G.
+  /// The change of V per unit of G in the next step.
   double rate(const Part& part) const {
     const double t = *n_steps + 1, decay = decay_at(part, t);
     return gain_at(part, t) / (decay == 0 ? *part.scale : *part.scale * decay);
   }
-  /// Add u x to G, which the open mini-batch holds back as what it will add to V. `mean` is that of u.
+  /// Adds u x to G, which is held as the pending change of V. `mean` is the mean of u.
   template <class Row>
   void hold_back(const Row& x, double mean) {
     const double by = rate(apart), by_common = rate(common);
-    double together = 0, in_common = 0;  // <G, u x> on either part, in units of V
+    double together = 0, in_common = 0;  // <G, u x> on each part, in units of V
     x.each([&](index_t j, double xj) {
       if (xj == 0) return;
       const double* held = v.opened(j);
@@ -221,7 +222,7 @@ struct PegasosSnd {
       for (index_t k = 0; k < n_outputs; ++k) v.held(j)[k] += pull[k] * xj;
     });
   }
-  /// The step of a mini-batch.
+  /// Takes the step of a mini-batch.
   void take() {
     const double t = ++*n_steps;
     for (Part* part : {&apart, &common}) {
@@ -242,7 +243,7 @@ struct PegasosSnd {
         *part->square *= factor * factor;
       }
     }
-    const double a = *apart.scale, c = *common.scale;  // below 0 after early steps of the printed form, which files do not hold
+    const double a = *apart.scale, c = *common.scale;  // negative after early steps of the printed form, which model files reject
     crowded = std::min(a, c) < 1e-150 || std::max(a, c) > 1e150 || a > 1e3 * c || c > 1e3 * a;
   }
 };
