@@ -1,8 +1,8 @@
-// The nearest of several centres, for every row, and what each centre gets by it.
+// Assigns every row to the nearest of several centres, and sums the rows of each centre.
 //
-// The cost of a row x at centre c is |x|^2 + offset_c + <x - middle, column c of table>: of all that, only what depends on c is
-// computed, for several centres at a time. Ties go to the first centre. Sums of a vector's entries keep their order whatever the width of
-// the machine's registers, so all of them give the same bits.
+// The cost of a row x at centre c is |x - middle|^2 + offset_c + <x - middle, column c of table>. Only the terms that depend on c
+// are computed, for several centres at a time. Ties go to the first centre. Terms are added in the same order for every register
+// width, so the bits do not depend on the machine.
 #pragma once
 #include "dense_nearest.hpp"
 #include "watch.hpp"
@@ -10,18 +10,18 @@
 
 namespace thresher {
 
-/// What rows add to the centres that they belong to.
+/// Weighted sums of the rows of each centre, and sums of their weights.
 struct Sums {
   double* sums;     // (n_centres, n_features)
   double* weights;  // n_centres
 };
 
-/// Where the answers go.
+/// Row weights, and the outputs of an assignment.
 struct Assigned {
-  const double* weight;  // of rows; null for 1
+  const double* weight;  // of the rows; null for 1
   std::int32_t* labels;
-  double* costs;     // null if nobody asks for them
-  const Sums* into;  // as well
+  double* costs;     // null if not wanted
+  const Sums* into;  // null if not wanted
 };
 
 template <class Value>
@@ -37,7 +37,7 @@ THRESHER_INLINE void add_row(const CsrRows<Value, Column>& rows, index_t i, doub
     sum[rows.columns[p]] += weight * static_cast<double>(rows.values[p]);
 }
 
-/// A tile of rows, which are added to sums while they are at hand.
+/// Assigns the rows of a tile, and adds them to the sums while they are in the cache.
 template <class Rows>
 struct AssignTile {
   static constexpr int most_bytes = Comparer<Rows>::most_bytes;
@@ -61,7 +61,7 @@ template <class Rows>
 struct CostTile {
   static constexpr int most_bytes = Comparer<Rows>::most_bytes;
   Comparer<Rows> comparer;
-  double* out;  // of row `first`
+  double* out;  // costs from row `first` on
   index_t first, n_padded;
 
   template <int Bytes>
@@ -83,7 +83,7 @@ THRESHER_AVX512 void run_widest(Tile& tile, index_t begin, index_t end) {
   tile.template run<64>(begin, end);
 }
 
-/// All tiles, in the widest registers.
+/// Runs all tiles, in the widest registers of the machine, up to `bytes`.
 template <class Tile>
 void run_tiles(Tile& tile, index_t begin, index_t end, int bytes) {
   Watch watch;
@@ -102,7 +102,7 @@ void run_tiles(Tile& tile, index_t begin, index_t end, int bytes) {
   }
 }
 
-/// Labels of rows begin ... end, and their least costs and sums if asked for; a row of weight 0 adds nothing.
+/// The labels of rows begin ... end, and their least costs and sums if wanted. A row of weight 0 adds nothing to the sums.
 template <class Rows>
 void run_assign(const Rows& rows, index_t begin, index_t end, const Centres& centres, const Assigned& to) {
   AssignTile<Rows> tile{rows, {rows, centres, to.costs != nullptr}, to};

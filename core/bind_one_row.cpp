@@ -1,4 +1,4 @@
-// Reading rows that come one by one.
+// Reads single rows, for Python.
 #include "bind_one_row.hpp"
 
 #include "bind.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr Py_ssize_t longest_refusal = 300;  // characters
 
-/// Names, column numbers and numbers that are read without running any Python code, which might change the dict.
+/// Whether a key or a value can be read without running Python code, which could change the dict.
 bool is_plain_key(PyObject* key) { return PyUnicode_CheckExact(key) || PyLong_CheckExact(key); }
 bool is_plain_value(PyObject* value) { return PyFloat_Check(value) || PyLong_CheckExact(value) || PyBool_Check(value); }
 
@@ -23,7 +23,7 @@ std::size_t hash_of(PyObject* plain) {
   return static_cast<std::size_t>(hash);
 }
 
-/// The bytes of a name. One that has none, as it holds half a pair of code units, has the same as all such: a long name.
+/// The UTF-8 bytes of a name. Names with a lone surrogate have none: all get the same long text, and are told apart as objects.
 std::string_view text_of(nb::handle name) {
   Py_ssize_t size = 0;
   if (const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size)) return {text, static_cast<std::size_t>(size)};
@@ -41,7 +41,7 @@ nb::object copied(const std::vector<T>& from) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {from.size()}, owner));
 }
 
-/// The last row in arrays of its own.
+/// A copy of the last row.
 Rows rows_of(const RowReader& reader) {
   const nb::object values = copied(reader.row.values()), columns = copied(reader.row.columns());
   const nb::object starts = copied(std::vector<index_t>{0, static_cast<index_t>(reader.row.values().size())});
@@ -57,7 +57,7 @@ RowReader::RowReader(std::string model, const nb::iterable& known, index_t n) : 
 }
 
 void RowReader::refuse(const std::string& what) const {
-  const nb::str whole((who + ": " + what).c_str());  // with values of any length in it
+  const nb::str whole((who + ": " + what).c_str());  // may quote values of any length
   if (PyUnicode_GetLength(whole.ptr()) <= longest_refusal) throw nb::value_error(whole.c_str());
   const nb::object begin = checked(PyUnicode_Substring(whole.ptr(), 0, longest_refusal - 3));
   throw nb::value_error((nb::cast<std::string>(begin) + "...").c_str());
@@ -75,7 +75,7 @@ index_t RowReader::read(nb::handle x, bool learns) {
   return width;
 }
 
-/// Forgets the last row.
+/// Clears the last row.
 void RowReader::begin(index_t wide) {
   is_whole = false;
   last.clear();
@@ -92,7 +92,7 @@ void RowReader::take(const Rows& rows) {
   row.close();
 }
 
-/// Whether a dict has the objects of the last one, in the same order. They are numbers and names, which nothing changes.
+/// Whether a dict has the same objects as the last one, in the same order. Numbers and names are immutable.
 bool RowReader::is_last(nb::handle x) const {
   if (!is_whole || 2 * NB_DICT_GET_SIZE(x.ptr()) != static_cast<Py_ssize_t>(last.size())) return false;
   PyObject *key = nullptr, *value = nullptr;
@@ -102,7 +102,7 @@ bool RowReader::is_last(nb::handle x) const {
   return true;
 }
 
-/// Looks at all names before it asks for the place of any, so that memory answers for several at a time.
+/// Prefetches the places of all names before it looks up the first, so that memory accesses overlap.
 void RowReader::read_dict(nb::handle x, bool learns) {
   PyObject *key = nullptr, *value = nullptr;
   Py_ssize_t at = 0;
@@ -125,7 +125,7 @@ void RowReader::read_dict(nb::handle x, bool learns) {
 /// The same for keys and values of any type.
 void RowReader::read_items(nb::handle x, bool learns) {
   last.clear();
-  const nb::object items = checked(PyDict_Items(x.ptr()));  // a list of our own
+  const nb::object items = checked(PyDict_Items(x.ptr()));  // a copy, which Python code cannot change
   for (const nb::handle item : nb::borrow<nb::list>(items)) {
     const nb::object key = item[0], value = item[1];
     if (PyUnicode_Check(key.ptr())) add(checked(PyUnicode_FromObject(key.ptr())), value, learns);
@@ -163,7 +163,7 @@ index_t RowReader::place(nb::handle name, std::size_t hash) const {
   });
 }
 
-/// Gives the next column to a name.
+/// Assigns the next column to a name.
 void RowReader::know(nb::object name) {
   const std::size_t hash = hash_of(name.ptr());
   if (place(name, hash) == NameTable::missing) places.add(hash, text_of(name), static_cast<index_t>(names.size()));

@@ -1,4 +1,4 @@
-// Reads rows that come one by one: dicts of names or column numbers, or pairs of column numbers and values.
+// Reads single rows: dicts with names or column numbers as keys, or pairs of column numbers and values.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -14,26 +14,26 @@ namespace nb = nanobind;
 
 struct Rows;
 
-/// The features that a model knows, and the row that was read last. A row to learn from may show new features; they are known once
-/// it was accepted. In a row to predict they count for nothing.
+/// The features that a model knows, and the last row read. A row to learn from may have new features, which become known with
+/// accept(). In a row to predict, they are ignored.
 struct RowReader {
-  std::string who;                // the model, for refusals
+  std::string who;                // the name of the model, for error messages
   NameTable places;               // the column of each name; empty if features have numbers
   std::vector<nb::object> names;  // by column
-  index_t n_features;             // those that are known
-  index_t width;                  // those of the last row
+  index_t n_features;             // known features
+  index_t width;                  // with the new features of the last row
   OneRow row;
   std::vector<nb::object> new_names;
-  std::vector<nb::object> last;  // keys and values of a dict: most rows come twice, first to be predicted
-  bool is_whole = false;         // whether the row has all of them
+  std::vector<nb::object> last;  // keys and values of the last dict: most rows are read twice, first to be predicted
+  bool is_whole = false;         // whether `row` has an entry for each key of `last`
 
   RowReader(std::string model, const nb::iterable& known, index_t n);
 
-  /// Reads a row; returns how many features a model needs to learn from it.
+  /// Reads a row. Returns the number of features that a model needs to learn from it.
   index_t read(nb::handle x, bool learns);
-  /// Takes the only row of a matrix that was looked at.
+  /// Takes the only row of a matrix that was checked.
   void take(const Rows& rows);
-  /// Knows the features of the last row from now on; returns names that are new.
+  /// Makes the new features of the last row known. Returns their names.
   nb::list accept();
 
  private:
@@ -50,7 +50,7 @@ struct RowReader {
   double number(nb::handle value, nb::handle key) const;
   [[noreturn]] void refuse(const std::string& what) const;
 
-  std::vector<std::size_t> hashes;  // of the names of a dict
+  std::vector<std::size_t> hashes;  // of the keys of the last dict
 };
 
 }  // namespace thresher

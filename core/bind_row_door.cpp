@@ -1,10 +1,10 @@
-// The way of single rows into a model: what it makes of rows, targets and scores while its parameters stay as they are.
+// The fast path for single rows: what an estimator needs to learn from them and score them while its parameters stay the same.
 #include "bind_row_models.hpp"
 
 namespace thresher {
 namespace {
 
-/// Whether a dict has these objects under these names; one that is not there counts as None.
+/// Whether a dict has these objects under these names. A missing name counts as None.
 bool same_entries(const nb::dict& entries, const nb::tuple& names, const nb::tuple& values) {
   const Py_ssize_t n = NB_TUPLE_GET_SIZE(names.ptr());
   if (n != NB_TUPLE_GET_SIZE(values.ptr())) return false;
@@ -18,7 +18,7 @@ bool same_entries(const nb::dict& entries, const nb::tuple& names, const nb::tup
 
 bool is_number(nb::handle x) { return PyFloat_Check(x.ptr()) || PyLong_Check(x.ptr()); }
 
-/// A number, or NaN for one that is no double.
+/// A number as a double, or NaN if it does not fit.
 double as_double(nb::handle x) {
   const double v = PyFloat_AsDouble(x.ptr());
   if (v == -1 && PyErr_Occurred()) {
@@ -28,7 +28,7 @@ double as_double(nb::handle x) {
   return v;
 }
 
-/// All of it is looked up once. There are no models where only Python knows how to learn or to score.
+/// Looks everything up once. `learns` or `reads` is None if only Python code can learn or score.
 class RowDoor {
  public:
   RowDoor(nb::object reader, nb::object learns, nb::object reads, nb::tuple names, nb::tuple params, nb::object views,
@@ -37,7 +37,7 @@ class RowDoor {
         held_(nb::make_tuple(reader, learns, reads)), views_(std::move(views)), targets_(std::move(targets)),
         labels_(std::move(labels)), names_(std::move(names)), params_(std::move(params)) {}
 
-  /// Whether nothing that was looked up has changed in a model with these attributes.
+  /// Whether everything that was looked up is still valid for an estimator with these attributes.
   bool holds(const nb::dict& model) const {
     PyObject* state = PyDict_GetItemWithError(model.ptr(), state_name_.ptr());
     if (!state && PyErr_Occurred()) throw nb::python_error();
@@ -46,7 +46,7 @@ class RowDoor {
     return same_entries(model, names_, params_);
   }
 
-  /// Learns from a row; see RowModels. A row that is left was read.
+  /// Learns from a row; see RowModels. A row that is left has been read.
   int learn(nb::dict model, nb::handle x, nb::handle y, nb::handle weight) const {
     const index_t width = reader().read(x, true);
     if (!learns_ || width != reader_->n_features) return RowModels::left;
@@ -56,7 +56,7 @@ class RowDoor {
     return learns_->learn(*reader_, target->first, target->second, !sees_again(model));
   }
 
-  /// The score of a row; None where only Python knows it.
+  /// The score of a row; None if only Python code can compute it.
   nb::object score(nb::handle x) const {
     reader().read(x, false);
     if (!reads_) return nb::none();
@@ -78,7 +78,7 @@ class RowDoor {
  private:
   template <class T> static T* pointer(const nb::object& to) { return to.is_none() ? nullptr : nb::cast<T*>(to); }
 
-  /// What is learned of a target, and its weight; none if they need the full checks.
+  /// The number to learn for a target, and its weight; none if they need the full checks.
   std::optional<std::pair<double, double>> target_of(nb::handle y, nb::handle weight) const {
     std::pair<double, double> found(0.0, 1.0);
     if (targets_.is_none()) {
@@ -106,8 +106,8 @@ class RowDoor {
   RowReader* reader_;
   RowModels *learns_, *reads_;
   nb::object held_, views_;
-  nb::object targets_;  // for each label, what is learned and the weight of the class; None for values
-  nb::object labels_;   // the classes of scores up to 0 and above, if nothing else decides
+  nb::object targets_;  // for each label, the number to learn and the class weight; None for regression
+  nb::object labels_;   // the classes of scores up to 0 and above; None if decisions need more
   nb::tuple names_, params_;
   nb::str state_name_ = interned("state_"), views_name_ = interned("views"), cache_name_ = interned("_weights_cache"),
           again_name_ = interned("_sees_again");

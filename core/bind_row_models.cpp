@@ -1,4 +1,4 @@
-// Models that learn from rows one by one, for Python.
+// Models that learn from single rows, for Python.
 #include "bind_row_models.hpp"
 
 namespace thresher {
@@ -26,13 +26,13 @@ RowModels::RowModels(Maker<AnySingle> make, const nb::list& states, const nb::li
     model.n_rows = model.tally->n_rows;
   }
   if (measured) {
-    const PySource& source = *models_.front().source;  // all share it
+    const PySource& source = *models_.front().source;  // all models share these arrays
     const auto [first, every] = *measured;
     lengths_ = {source.array("unit_sum", ""), source.array("unit_count", ""), source.array("n_measured", ""), first, every};
   }
 }
 
-/// A model for a row that it has room for.
+/// Model k, with an up-to-date learner. Requires that it has a weight for every feature of the row.
 RowModels::Model& RowModels::current(index_t k, const RowReader& x) {
   require(x.width + 1 == n_weights_, "the row and the state differ in length");
   Model& model = models_[static_cast<std::size_t>(k)];
@@ -53,18 +53,18 @@ int RowModels::learn(const RowReader& x, double y, double weight, bool is_new) {
   return failed_.empty() ? learned : overflowed;
 }
 
-/// Measures a row that was learned from.
+/// Measures or counts a row that was learned from.
 void RowModels::measure(const RowReader& x) const {
   double n_seen = 0;
   for (const Model& model : models_) n_seen = std::max(n_seen, model.tally->n_rows);
   if (n_seen > lengths_->first && std::fmod(n_seen, lengths_->every) != 1) return;
   const index_t whole = 0;
-  if (*lengths_->n_measured < lengths_->first)  // after that, only their number is kept
+  if (*lengths_->n_measured < lengths_->first)  // later rows are only counted
     measure_lengths(x.row.as_matrix(x.width), &whole, 1, *lengths_->sum, *lengths_->count);
   ++*lengths_->n_measured;
 }
 
-/// False if the weights of the model overflowed.
+/// Returns false if the weights of the model overflowed.
 bool RowModels::step(Model& model, const RowReader& x, double y, double weight, bool is_new) const {
   const Lesson lesson{&y, &weight, nullptr, 0, 1, false, 1};
   ScoreCounts counts = is_new ? model.scores.counts() : ScoreCounts();

@@ -1,4 +1,4 @@
-// Models that learn from rows that come one by one: arrays and parameters are looked up once, for all rows.
+// Models that learn from single rows. Arrays and parameters are looked up once, for all rows.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace thresher {
 
-/// Where a state counts the scores of `n_outputs` outputs; nowhere if none are wanted.
+/// The arrays in which a state counts the scores of `n_outputs` outputs; null if these are not wanted.
 struct ScorePlaces {
   double *bins = nullptr, *clock = nullptr, *drift = nullptr;
   index_t n_outputs = 0;
@@ -23,27 +23,28 @@ struct ScorePlaces {
   ScoreCounts counts() const { return bins ? ScoreCounts(bins, clock, drift, n_outputs) : ScoreCounts(); }
 };
 
-/// Where a state measures the lengths of rows: of the first ones, and of one in so many later.
+/// Where a state sums the lengths of rows. It measures the first ones, and later only counts one row in `every`.
 struct LengthPlaces {
   double *sum = nullptr, *count = nullptr, *n_measured = nullptr;
   double first = 0, every = 1;
 };
 
-/// Models of one output that learn from the same rows; one of them is read. Several are candidates in a race, which takes over at a
-/// given row. Learners stay from row to row, as in a pass; if anything else learned in between, they are made anew.
+/// Models of one output that learn from the same rows, one of which gives the scores. Several models are candidates in a race,
+/// which is reviewed elsewhere after `until` rows. Learners persist from row to row, as in a pass. They are constructed again if
+/// their states have learned elsewhere in between.
 class RowModels {
  public:
-  static constexpr int learned = 0, left = 1, overflowed = 2;  // what became of a row
+  static constexpr int learned = 0, left = 1, overflowed = 2;  // results of learn
 
   RowModels(Maker<AnySingle> make, const nb::list& states, const nb::list& params, index_t n_weights, double bias, index_t reads,
             std::optional<double> until, bool counts_scores, std::optional<std::tuple<double, double>> measured);
   RowModels(RowModels&&) = default;
   RowModels(const RowModels&) = delete;
 
-  /// Learns from the row that was read last. A row that belongs to the race is left, and nothing done.
-  /// Whatever else it does is done at once, so that nothing can come between.
+  /// Learns from the last row read. Does nothing and returns `left` if the race is to be reviewed at this row, or if its weight
+  /// is 0 during a race. Otherwise all models learn in this one call, so no other code can run in between.
   int learn(const RowReader& x, double y, double weight, bool is_new);
-  /// The score of the row that was read last.
+  /// The score of the last row read.
   double score(const RowReader& x);
   /// The models whose weights overflowed at the last row.
   const std::vector<index_t>& failed() const { return failed_; }
@@ -53,12 +54,12 @@ class RowModels {
  private:
   struct Model {
     std::unique_ptr<PySource> source;
-    nb::list held;  // the arrays and objects that the learner points to
+    nb::list held;  // keeps alive what the learner points to
     std::unique_ptr<AnySingle> learner;
     Tally* tally;
     double *n_mistakes, *missed, *n_wrong;
     ScorePlaces scores;
-    double n_rows;  // those that the learner knows of
+    double n_rows;  // rows in the tally when the learner was last used
   };
 
   Model& current(index_t k, const RowReader& x);

@@ -1,4 +1,4 @@
-// Sequential minimal optimisation for kernel problems in boxes: support vector machines and their relatives.
+// Sequential minimal optimisation for box-constrained kernel problems: support vector machines and related models.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,17 +16,17 @@ namespace thresher {
 
 /// min_x  1/2 sum_jk M_jk <x_j, K x_k> - <p, x> + sum e |x|,   lower <= x <= upper,   <s_j, x_j> = total_j for each block j
 ///
-/// x holds m blocks of n variables, s is +-1. Two variables of one block move at a time, one along s and one against it, so that
-/// the equality holds on. With v = s (M (x) K x - p), the rate at which the objective changes is
+/// x holds m blocks of n variables, s is +-1. A step moves two variables of one block, one along s and one against it, which
+/// keeps the equality. With v = s (M (x) K x - p), the rate at which the objective changes is
 ///
 ///     up: v + cost_up     down: -v + cost_down     cost: +-e, away from 0 or towards it; infinite at the end of the box
 ///
-/// and x is optimal when in no block min up + min down < 0. The pair is the variable with the least rate up and the one with which
-/// an unhindered step would gain most (Fan, Chen and Lin 2005). Variables that no such pair would take are left out for a while,
-/// and what is known of the others moves together.
+/// and x is optimal if min up + min down >= 0 in every block. A step takes the variable with the least rate up, and the partner
+/// with which an unconstrained step gains most (Fan, Chen and Lin 2005). Shrinking leaves out variables that no violating pair
+/// would contain, and compacts the data of the others.
 ///
-/// Where some are left out, steps read rows in single precision. Rates are made anew from x and K before anything is said of x, so
-/// that single precision limits how much a round of steps gains, not how good the answer is.
+/// While variables are left out, steps read rows in single precision. Rates are recomputed from x and K before anything is
+/// reported, so single precision limits the progress of a round of steps, not the accuracy of the result.
 class BoxQP {
  public:
   BoxQP(KernelRows& k, std::size_t room, const double* diagonal, BoxProblem given, double* start)
@@ -34,10 +34,10 @@ class BoxQP {
         scores(size()), ids(static_cast<std::size_t>(n)), own(diagonal, diagonal + given.n),
         block(static_cast<std::size_t>(m * n)), best(static_cast<std::size_t>(m)) {
     refresh();
-    level = worst();  // the gap is looked at before the first step: a start may be good enough
+    level = worst();  // checks the gap before the first step: the start may be good enough
   }
 
-  /// Takes up to n_more steps; true if nothing is left to gain: see `bound`, which is compared with `tol`.
+  /// Takes up to n_more steps. Returns true once bound.gap <= tol |bound.objective|, or only rounding errors are left.
   bool run(index_t n_more, double tol) {
     Watch watch;
     for (index_t t = 0; t < n_more; ++t) {
@@ -48,7 +48,7 @@ class BoxQP {
     }
     return false;
   }
-  /// Computes what is reported about x, wherever the search stopped.
+  /// Computes the scores and `bound` of x, wherever the search stopped.
   void conclude() {
     refresh();
     certify();
@@ -62,9 +62,9 @@ class BoxQP {
  private:
   struct Best {
     double up, down;  // the least rates
-    index_t i;        // where the first is, among those in use
+    index_t i;        // the place of the first, among the variables in use
   };
-  /// What is known of the variables in use, which come first in each of m blocks of n places.
+  /// Data of the variables in use, which occupy the first places of each of m blocks of n places.
   struct Block {
     std::vector<double> rate, up, down, sign;
     explicit Block(std::size_t length) : rate(length), up(length), down(length), sign(length) {}
@@ -82,7 +82,7 @@ class BoxQP {
   }
   index_t in_use() const { return static_cast<index_t>(ids.size()); }
 
-  /// Scores and rates made anew from x; every variable takes part.
+  /// Recomputes scores and rates from x, and takes all variables back into use.
   void refresh() {
     std::fill(scores.begin(), scores.end(), 0.0);
     for (index_t r = 0; r < n; ++r) {
@@ -115,14 +115,14 @@ class BoxQP {
     is_fresh = true;
   }
 
-  /// What it costs to move the variable at a place.
+  /// Updates the costs of moving the variable at a place.
   void price(index_t c, index_t place) {
     const index_t a = c * n + at(ids, place), to = c * n + place;
     at(block.up, to) = moves.cost(a, problem.sign[a]);
     at(block.down, to) = moves.cost(a, -problem.sign[a]);
   }
 
-  /// Moves the rates of a block by so much of two rows (or none), and finds the least ones.
+  /// Adds multiples of two rows, if any, to the rates of a block, and finds the least ones.
   template <class Row>
   void look(index_t c, const Row* first, const Row* second, double of_first, double of_second) {
     const box_sides::Least least = box_sides::move(rates(c), in_use(), first, second, of_first, of_second);
@@ -140,7 +140,7 @@ class BoxQP {
     is_fresh = false;
   }
 
-  /// A step by rows of the variables in use, in these units.
+  /// Takes a step, given rows of the variables in use, whose entries are multiplied by `unit`.
   template <class RowAt>
   void step(RowAt row, double unit) {
     index_t c = 0;
@@ -153,7 +153,7 @@ class BoxQP {
     at(block.down, b + i) = kept;
     if (!(found.gain > 0)) return;
     const index_t k = found.at;
-    const double sum = at(own, i) + at(own, k), entry = rows.row(at(ids, i))[at(ids, k)];  // exact: rows may be almost alike
+    const double sum = at(own, i) + at(own, k), entry = rows.row(at(ids, i))[at(ids, k)];  // exact: rows may be nearly equal
     const double curved = std::max(sum - 2 * sign * at(block.sign, b + k) * entry, 1e-12 * sum + 1e-300);
     const double rate = at(best, c).up + at(block.down, b + k) - at(block.rate, b + k);
     const double length = moves.travel(c * n + at(ids, i), c * n + at(ids, k), rate, problem.coupling[c * m + c] * curved);
@@ -166,7 +166,7 @@ class BoxQP {
     }
   }
 
-  /// Leaves out rows that no violating pair of any block would take, if these are enough to pay for it.
+  /// Leaves out variables that no violating pair of any block would contain, if there are enough of them to pay for it.
   void shrink() {
     since_shrinking = 0;
     std::vector<index_t> kept;
@@ -196,7 +196,7 @@ class BoxQP {
     }
   }
 
-  /// Whether the gap is small enough; if not, pairs are held to a smaller violation from now on.
+  /// Whether the gap is small enough. If not, lowers the violation at which it is checked next.
   bool settled(double tol) {
     if (in_use() < n) {
       refresh();
@@ -207,7 +207,7 @@ class BoxQP {
       const double wanted = tol * std::max(std::fabs(bound.objective), std::numeric_limits<double>::min());
       if (bound.gap <= wanted || worst() <= floor()) {
         if (is_fresh) return true;
-        refresh();  // the results are those of x, not of sums with rounding errors
+        refresh();  // report results of x itself, without accumulated rounding errors
         continue;
       }
       level = std::min(0.5 * level, level * std::max(0.01, 0.9 * wanted / bound.gap));

@@ -1,4 +1,4 @@
-// Centres as rows are compared with them.
+// Centres, in the layout in which rows are compared with them.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,19 +8,19 @@
 
 namespace thresher {
 
-constexpr index_t kTile = 256;  // rows at most that are added to sums while they are at hand
+constexpr index_t kTile = 256;  // most rows of a tile, which should stay in the cache
 
 struct Centres {
-  const double* table;        // (n_columns, n_padded): what a unit of a feature adds to the cost at each centre
-  const double* offsets;      // n_padded: infinite for those that are padding
-  const std::int32_t* place;  // of a feature in the table, -1 for one that no centre uses; null if all of them are there
+  const double* table;        // (n_columns, n_padded): the cost per unit of a feature at each centre
+  const double* offsets;      // n_padded: infinite for padding
+  const std::int32_t* place;  // of a feature in the table, -1 if no centre uses it; null if the table has all
   const double* middle;       // subtracted from dense rows; null for 0
   index_t n_padded;           // a multiple of kLane
-  int bytes = 64;             // of the widest registers to use; the bits are the same
+  int bytes = 64;             // of the widest registers to use; results have the same bits for all
 };
 
 struct Nearest {
-  double cost = std::numeric_limits<double>::infinity();  // without |x|^2
+  double cost = std::numeric_limits<double>::infinity();  // without |x - middle|^2
   std::int32_t centre = 0;
 };
 

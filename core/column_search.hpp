@@ -1,4 +1,4 @@
-// The best columns of a batch by a score of their sums, without summing columns that cannot be among them.
+// Finds the columns of a batch with the best scores, without summing columns that cannot be among them.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,12 +10,12 @@
 
 namespace thresher {
 
-/// Sparse rows column by column: column j has the values from starts[j] to starts[j + 1], in row order.
+/// Sparse rows stored by columns: column j has the values from starts[j] to starts[j + 1], in row order.
 struct ColumnStore {
   index_t n_rows, n_columns;
   const index_t* starts;
   const std::int32_t* row_of;
-  const double *values, *squares;  // squares: the sum of each column's
+  const double *values, *squares;  // squares: the sum of squares of each column
 
   double dot(index_t j, const double* share) const {
     double sum = 0;
@@ -24,13 +24,13 @@ struct ColumnStore {
   }
 };
 
-/// Scores are m_j = s_j (s_j / P_j + 2 mu_j) with s = X' u. The coefficients u change less and less from one question to the
-/// next, and by Cauchy and Schwarz
+/// Scores are m_j = s_j (s_j / P_j + 2 mu_j) with s = X' u. The coefficients u change less and less from one call to the next,
+/// and by the Cauchy-Schwarz inequality
 ///
-///     |s_j(u) - s_j(u')| <= |u - u'| |x_j|,
+///     |s_j(u) - s_j(u')| <= |u - u'| |x_j|.
 ///
-/// so that a column is summed again only if this bound, along the way that u has gone since, lets it be among the best, or if
-/// mu_j is not 0. The answers are those of all sums, bit for bit: sums that are not needed are the only difference.
+/// A column is summed again only if this bound, added up over the changes of u since its last sum, lets it be among the best, or
+/// if mu_j is not 0. Results are bit for bit those of summing all columns.
 class ColumnSearch {
  public:
   ColumnSearch(const ColumnStore& columns, const double* precision, const double* mean)
@@ -42,8 +42,8 @@ class ColumnSearch {
   index_t n_rows() const { return columns_.n_rows; }
   index_t n_columns() const { return columns_.n_columns; }
 
-  /// The n columns with the largest scores of those that are left, the largest first; of equal ones the first, and none without a
-  /// score. Returns how many there are.
+  /// The n columns with the largest scores among those with left[j], the largest first, ties to the first column. Columns whose
+  /// score is NaN are skipped. Returns the number of columns found.
   index_t best(const double* share, const bool* left, index_t n, index_t* out) {
     travel(share);
     if (n == 0) return 0;
@@ -67,8 +67,8 @@ class ColumnSearch {
 
  private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-  static constexpr double rounding = 1e-9;  // more than that of any sum
-  static constexpr index_t ahead = 8;       // how many times as many columns as are asked for are kept as promising
+  static constexpr double rounding = 1e-9;  // more than the relative rounding error of any sum
+  static constexpr index_t ahead = 8;       // `ahead` times as many columns as requested are kept as promising
 
   struct Found {
     double score;
@@ -88,7 +88,7 @@ class ColumnSearch {
     longest_ = std::max(longest_, std::sqrt(size));
     ++now_;
   }
-  /// The root of the largest score that a column can have; infinite or not a number if nothing is known.
+  /// The root of the largest score that a column can have; infinite or NaN if it is unknown.
   double most(index_t j) const { return base_[j] + way_ * slope_[j]; }
 
   void sum(index_t j, const double* share) {
@@ -97,7 +97,7 @@ class ColumnSearch {
     asked_[j] = now_;
     if (score == score) found_.push_back({score, j});
   }
-  /// Sums the best ones of the last question that are left, or those that may score most: others have to be as good.
+  /// Sums the best remaining columns of the last call, or those with the largest bounds. The others must reach their scores.
   void sum_promising(const double* share, const bool* left, index_t n) {
     found_.clear();
     promising_.erase(std::remove_if(promising_.begin(), promising_.end(), [left](index_t j) { return !left[j]; }),
@@ -116,8 +116,8 @@ class ColumnSearch {
 
   const ColumnStore& columns_;
   std::vector<double> precision_, mean_;
-  std::vector<double> base_, slope_;  // of the root of the largest score, along the way of the coefficients
-  std::vector<index_t> asked_;        // the last question to which a column was summed
+  std::vector<double> base_, slope_;  // the bound on the root of a score is base + way slope
+  std::vector<index_t> asked_;        // the last call in which a column was summed
   std::vector<double> last_;
   std::vector<Found> found_;
   std::vector<index_t> promising_;

@@ -1,5 +1,5 @@
-// What only some compilers offer, each beside a plain form that gives the same bits. THRESHER_PLAIN chooses the plain forms
-// anywhere, so that they can be tested.
+// Features that only some compilers offer, each with a plain form that gives the same bits. THRESHER_PLAIN selects the plain
+// forms everywhere, for tests.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -24,12 +24,12 @@
 
 namespace thresher {
 
-/// Bytes of the widest registers of the machine, and attributes of functions that use them; 32 where registers are many.
+/// Bytes of the widest SIMD registers of the machine, and attributes for functions that use them. Other platforms count as 32.
 #if defined(__x86_64__) && THRESHER_GNU
 #define THRESHER_AVX2 __attribute__((target("avx2")))
 #if defined(__clang__)
 #define THRESHER_AVX512 __attribute__((target("avx512f")))
-#else  // plain loops, whose arrays lie anywhere, do not gain by the widest
+#else  // GCC's plain loops over unaligned arrays do not gain from 64 bytes
 #define THRESHER_AVX512 __attribute__((target("avx512f,prefer-vector-width=256")))
 #endif
 inline int widest_register() { return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16; }
@@ -40,14 +40,14 @@ inline int widest_register() { return 32; }
 #endif
 inline bool is_wide() { return widest_register() >= 32; }
 
-/// Ask for the cache line at p.
+/// Prefetches the cache line at p.
 THRESHER_INLINE void prefetch_line([[maybe_unused]] const void* p) {
 #if THRESHER_GNU
   __builtin_prefetch(p);
 #endif
 }
 
-/// Lets a function that only asks for memory count as one with effects.
+/// Keeps the compiler from dropping calls of a function that only prefetches.
 THRESHER_INLINE void keep_call() {
 #if THRESHER_GNU
   __asm__ volatile("");
@@ -64,7 +64,7 @@ THRESHER_INLINE double choose(bool first, double a, double b) {
   return b;
 }
 
-/// Two numbers that are worked on at once, in one register where the compiler has such. The plain form gives the same bits.
+/// Two numbers, in one SIMD register if the compiler supports it.
 struct Two {
 #if THRESHER_GNU
   using Both = double __attribute__((vector_size(16)));
@@ -80,7 +80,7 @@ struct Two {
   friend Two operator*(Two a, Two b) { return Two(a.both * b.both); }
   friend Two operator/(Two a, Two b) { return Two(a.both / b.both); }
   Two operator-() const { return Two(-both); }
-  /// As std::max and std::min are: of equal ones, and of those that are not numbers, a.
+  /// As std::max and std::min: a if the numbers are equal or one is NaN.
   friend Two larger(Two a, Two b) { return Two(a.both < b.both ? b.both : a.both); }
   friend Two smaller(Two a, Two b) { return Two(b.both < a.both ? b.both : a.both); }
 #else
@@ -95,7 +95,7 @@ struct Two {
   friend Two operator*(Two a, Two b) { return {a.first() * b.first(), a.second() * b.second()}; }
   friend Two operator/(Two a, Two b) { return {a.first() / b.first(), a.second() / b.second()}; }
   Two operator-() const { return {-first(), -second()}; }
-  /// As std::max and std::min are: of equal ones, and of those that are not numbers, a.
+  /// As std::max and std::min: a if the numbers are equal or one is NaN.
   friend Two larger(Two a, Two b) {
     return {a.first() < b.first() ? b.first() : a.first(), a.second() < b.second() ? b.second() : a.second()};
   }
@@ -104,7 +104,7 @@ struct Two {
   }
 #endif
   explicit Two(double each) : Two(each, each) {}
-  /// Numbers that lie beside each other.
+  /// Loads two adjacent numbers.
   static Two at(const double* p) {
     Two two;
     std::memcpy(&two.both, p, sizeof two.both);
@@ -116,7 +116,7 @@ struct Two {
 
 inline double larger(double a, double b) { return a < b ? b : a; }
 
-/// The number of zeros below the lowest bit of a number other than 0.
+/// The number of zeros below the lowest bit that is set. The number must not be 0.
 THRESHER_INLINE int trailing_zeros(std::uint64_t number) {
 #if THRESHER_GNU
   return __builtin_ctzll(number);
@@ -127,7 +127,7 @@ THRESHER_INLINE int trailing_zeros(std::uint64_t number) {
 #endif
 }
 
-/// The number of zeros above the highest bit of a number other than 0.
+/// The number of zeros above the highest bit that is set. The number must not be 0.
 THRESHER_INLINE int leading_zeros(std::uint64_t number) {
 #if THRESHER_GNU
   return __builtin_clzll(number);
@@ -138,7 +138,7 @@ THRESHER_INLINE int leading_zeros(std::uint64_t number) {
 #endif
 }
 
-/// The upper half of a * b.
+/// The upper 64 bits of a * b.
 THRESHER_INLINE std::uint64_t upper_product(std::uint64_t a, std::uint64_t b) {
 #if THRESHER_INT128
   __extension__ using Wide = unsigned __int128;
@@ -151,13 +151,13 @@ THRESHER_INLINE std::uint64_t upper_product(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-/// number * 2^63 / divisor, cut off, where both have their highest bit set: it fits 64 bits.
+/// number * 2^63 / divisor, rounded down. Both must have their highest bit set, so the result fits 64 bits.
 THRESHER_INLINE std::uint64_t shifted_quotient(std::uint64_t number, std::uint64_t divisor) {
 #if THRESHER_INT128
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(number) << 63) / divisor);
 #else
-  std::uint64_t quotient = number >= divisor, rest = quotient ? number - divisor : number;  // bit by bit, as by hand
+  std::uint64_t quotient = number >= divisor, rest = quotient ? number - divisor : number;  // long division, bit by bit
   for (int i = 0; i < 63; ++i) {
     const bool over = rest >> 63;
     rest <<= 1;

@@ -1,4 +1,4 @@
-// What a mistake on a positive row costs, when one on a negative row costs 1.
+// The cost of a mistake on a positive row, if one on a negative row costs 1.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace thresher {
 
-/// rho: a given number, or how much rarer positives were among the rows that were counted so far, (1 + negatives) / (1 + positives).
+/// rho: a given number, or the ratio (1 + negatives) / (1 + positives) among the rows counted so far.
 struct Costs {
   double *n_positives, *n_negatives;
   double ratio;  // 0: estimated

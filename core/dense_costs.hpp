@@ -1,5 +1,5 @@
-// The costs of dense rows at all centres, for 32 rows at a time, side by side: their values are laid out column by column, and each weight
-// of a centre is multiplied with those of all the rows. A cost adds up its columns in their order, whatever the width of the registers.
+// The costs of dense rows at all centres, for groups of 32 rows. The values of a group are transposed, and each weight of a
+// centre is multiplied with a whole column. Columns are added in order, so the bits do not depend on the register width.
 #pragma once
 #include <limits>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace thresher {
 
-constexpr int kGroup = 32;        // dense rows that are compared side by side,
-constexpr int kBlock = 4;         // with so many centres at once,
-constexpr index_t kColumns = 64;  // and so many columns, which stay near
+constexpr int kGroup = 32;        // dense rows in a group
+constexpr int kBlock = 4;         // centres that a group is compared with at a time
+constexpr index_t kColumns = 64;  // columns in a block, which stays in the cache
 
-/// Centres: what a unit of each feature adds to the cost at each of them, and what is added without.
+/// Centres, as the cost per unit of each feature and a constant offset.
 template <class T>
 struct Table {
   const T* weights;  // (n_features, n_padded)
@@ -21,7 +21,7 @@ struct Table {
   index_t n_features, n_padded;
 };
 
-/// A group of rows, and what their comparison finds.
+/// Buffers for a group of rows, and the results of their comparison.
 template <class T>
 struct Group {
   std::vector<T> tile, offsets, costs;  // (kColumns, kGroup); (n_padded, kGroup)
@@ -36,7 +36,7 @@ struct Group {
 };
 
 #if THRESHER_SHUFFLES
-/// K columns of K rows, from column j on, beside each other; rows some bytes ahead are asked for.
+/// Transposes K columns of K rows, from column j on. Prefetches rows `ahead` bytes further on.
 template <int K, class T, class Value>
 THRESHER_INLINE void turn(const Value* const* x, index_t j, std::uintptr_t ahead, T* to) {
   Lanes<T, K> row[K];
@@ -61,7 +61,7 @@ THRESHER_INLINE void turn(const Value* const* x, index_t j, std::uintptr_t ahead
 }
 #endif
 
-/// Columns j0 ... j0 + n of a group of rows, less the middle, beside each other.
+/// Transposes columns j0 ... j0 + n of a group of rows into `tile`, and subtracts the middle.
 template <int Bytes, class T, class Value>
 THRESHER_INLINE void lay_out(const Value* const* x, index_t j0, index_t n, const double* middle, T* tile) {
   constexpr int K = Bytes / sizeof(T) < 4 ? 2 : 4;
@@ -81,7 +81,7 @@ THRESHER_INLINE void lay_out(const Value* const* x, index_t j0, index_t n, const
   }
 }
 
-/// Adds what n columns from j0 on contribute to the costs.
+/// Adds the terms of n columns from j0 on to the costs.
 template <int Bytes, class T>
 THRESHER_INLINE void add_columns(const Table<T>& table, index_t j0, index_t n, Group<T>& group) {
   constexpr int N = Bytes / sizeof(T), R = 2;
@@ -108,7 +108,7 @@ THRESHER_INLINE void add_columns(const Table<T>& table, index_t j0, index_t n, G
     }
 }
 
-/// Adds what they contribute to the squares of the rows.
+/// Adds the terms of these columns to the squared lengths of the rows.
 template <int Bytes, class T>
 THRESHER_INLINE void add_squares(index_t j0, index_t n, Group<T>& group) {
   constexpr int N = Bytes / sizeof(T);
@@ -128,7 +128,7 @@ THRESHER_INLINE void add_squares(index_t j0, index_t n, Group<T>& group) {
   group.square = largest;
 }
 
-/// The costs of a group of rows at all centres; in float32 with the squares of the rows.
+/// The costs of a group of rows at all centres; in float32 with the squared lengths of the rows.
 template <int Bytes, class T, class Value>
 THRESHER_INLINE void compare(const Value* const* x, const Table<T>& table, const double* middle, Group<T>& group) {
   for (index_t j0 = 0; j0 == 0 || j0 < table.n_features; j0 += kColumns) {
@@ -139,7 +139,7 @@ THRESHER_INLINE void compare(const Value* const* x, const Table<T>& table, const
   }
 }
 
-/// The least cost of each row, the first of equal ones; in float32 with the least but one.
+/// The least cost of each row, the first of equal ones; in float32 with the second least.
 template <int Bytes, class T>
 THRESHER_INLINE void find_least(index_t n_padded, Group<T>& group) {
   constexpr int N = Bytes / sizeof(T), R = 2;

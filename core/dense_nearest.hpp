@@ -1,11 +1,11 @@
-// The nearest centre of dense rows: of float32 rows in float32, where that tells it for sure, and else in float64.
+// The nearest centre of dense rows. Rows in float32 are compared in float32 if the result is certain, otherwise in float64.
 //
 // With u = 2^-24, a cost in float32 differs from the exact one by at most
 //
 //     E = (d + 3) u (1 + tiny) (|offset| + |x| |w|)
 //
-// where tiny numbers do not vanish and large ones do not overflow. So the centre of a row whose least two costs are more than 2 E apart is
-// that of float64, and the others are compared again.
+// unless numbers underflow or overflow. If the two least costs of a row differ by more than 2 E, its centre is that of float64.
+// The other rows are compared again.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,12 +19,12 @@
 
 namespace thresher {
 
-constexpr index_t kFewRows = 4;          // that are compared one by one
-constexpr index_t kMostRough = 4096;     // columns, at which E is small
-constexpr index_t kMostUnsure = 8;       // one row in so many may be compared again before float32 is given up
-constexpr index_t kTileBytes = 1 << 18;  // of rows, which stay near
+constexpr index_t kFewRows = 4;          // groups of at most so many rows are compared row by row
+constexpr index_t kMostRough = 4096;     // most columns for float32, so that E is small
+constexpr index_t kMostUnsure = 8;       // float32 is given up if more than one row in so many is compared again
+constexpr index_t kTileBytes = 1 << 18;  // of a tile, which stays in the cache
 
-/// Centres in float32, if that can hold them.
+/// Centres in float32, if it can represent them.
 class RoughCentres {
  public:
   RoughCentres(const Table<double>& fine, const double* middle) : n_features_(fine.n_features), n_padded_(fine.n_padded) {
@@ -48,7 +48,7 @@ class RoughCentres {
   bool hold() const { return !offsets_.empty(); }
   Table<float> table() const { return {weights_.data(), offsets_.data(), n_features_, n_padded_}; }
 
-  /// How far apart the least two costs of rows must be, whose squared lengths are at most this; infinite if they may be too large.
+  /// 2 E for rows with squared lengths of at most `square`; infinite if numbers may overflow.
   float apart(float square) const {
     const double size = largest_ + std::sqrt(1.01 * static_cast<double>(square) + kTiny) * longest_;
     return size < kHuge ? static_cast<float>(error_ * size) : std::numeric_limits<float>::infinity();
@@ -66,7 +66,7 @@ class Comparer<DenseRows<Value>> {
  public:
   static constexpr int most_bytes = 64;  // of registers
 
-  /// `exact` if the costs are needed, too.
+  /// With `exact`, costs are needed as well, so all rows are compared in float64.
   Comparer(const DenseRows<Value>& rows, const Centres& centres, bool exact)
       : rows_(rows), table_{centres.table, centres.offsets, rows.n_features, centres.n_padded}, middle_(centres.middle),
         group_(table_) {
@@ -78,12 +78,12 @@ class Comparer<DenseRows<Value>> {
     }
   }
 
-  /// How many rows a tile has.
+  /// The number of rows of a tile.
   index_t n_at_once() const {
     const index_t n = kTileBytes / (static_cast<index_t>(sizeof(Value)) * (rows_.n_features + 1)) / kGroup * kGroup;
     return n < kGroup ? kGroup : n < kTile ? n : kTile;
   }
-  /// The nearest centre of each row of a tile, with its cost if that is to be exact.
+  /// The nearest centre of each row of a tile, and its cost if `costs` is not null, which requires `exact`.
   template <int Bytes>
   THRESHER_INLINE void find(index_t begin, index_t end, std::int32_t* labels, double* costs) {
     if constexpr (std::is_same_v<Value, float>)
@@ -127,9 +127,9 @@ class Comparer<DenseRows<Value>> {
   const double* middle_;
   Group<double> group_;
   std::unique_ptr<Rough> rough_;
-  bool trusts_ = false;  // that float32 tells most of the rows
+  bool trusts_ = false;  // whether float32 is certain for most rows
 
-  /// A group of rows from `begin` on, and their number; those beyond the end repeat the last.
+  /// Points x to a group of rows from `begin` on, and returns their number. Pointers beyond the end repeat the last row.
   THRESHER_INLINE index_t point_from(const Value** x, index_t begin, index_t end) const {
     const index_t n = end - begin < kGroup ? end - begin : kGroup;
     const Value* next = rows_.values + begin * rows_.n_features;

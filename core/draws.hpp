@@ -1,4 +1,4 @@
-// Random numbers without a generator: a number is a function of what it is for, so that any order of asking gives the same.
+// Random numbers without a generator: each is a function of its key, so the order of calls does not matter.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,8 @@
 
 namespace thresher {
 
-/// Numbers between 0 and 1, both left out, one for each column and step. Keys count by their bits: every double is a key.
+/// Uniform numbers between 0 and 1, both excluded, one for each column and step. Keys are hashed by their bits and may be any
+/// double.
 class Draws {
  public:
   explicit Draws(double seed) : h_(mixed(0x9e3779b97f4a7c15u, seed)) {}
@@ -27,7 +28,7 @@ class Draws {
   std::uint64_t h_;
 };
 
-/// The z that a standard normal number falls below with probability u, to 2e-9 of z: rational functions, fitted to it.
+/// The quantile function of the standard normal distribution, by fitted rational functions, to 2e-9 of its value.
 inline double normal_quantile(double u) {
   const double middle = u - 0.5, x = middle * middle;
   if (x <= 0.425 * 0.425) {
@@ -45,12 +46,12 @@ inline double normal_quantile(double u) {
   return std::copysign(above / below, middle);
 }
 
-/// How many of n coins say yes, each with probability p <= 1/2: the quantile u of the binomial law. Exact while its variance is
-/// below 10, else by the first corrections of the normal law (Cornish and Fisher), which puts its distribution function off by at
-/// most 2e-4. The variance less 1/12 makes up for counts being whole.
+/// The quantile u of the binomial distribution with n trials of probability p <= 1/2. Exact if its variance is below 10,
+/// otherwise by a Cornish-Fisher expansion, whose distribution function is off by at most 2e-4. Subtracting 1/12 from the
+/// variance corrects for rounding to whole numbers.
 inline double count_draw(double u, double n, double p) {
   const double mean = n * p, q = 1 - p, variance = mean * q;
-  if (u <= 1 - mean) return 0;  // no more than q^n
+  if (u <= 1 - mean) return 0;  // at most q^n
   if (n == 1) return 1;
   if (variance < 10) {
     double term = 1, power = q;  // q^n, then the probability of each count

@@ -1,4 +1,4 @@
-// Rows of a kernel matrix: all in memory, or computed on demand and cached; and copies of those in use, in single precision.
+// Rows of a kernel matrix: all in memory, or computed on demand and cached; and copies of the rows in use, in single precision.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace thresher {
 
 struct KernelRows {
-  /// Row i, valid until the row after the next is asked for.
+  /// Row i, valid until the second call after this one.
   virtual const double* row(index_t i) = 0;
   virtual ~KernelRows() = default;
 };
@@ -26,14 +26,14 @@ struct WholeMatrix final : KernelRows {
   const double* row(index_t i) override { return values + i * n; }
 };
 
-/// The arrays used last, at least two, each with a number below `size`.
+/// A cache of the most recently used arrays, at least two, each with a key below `size`.
 template <class Value>
 class Recent {
  public:
   Recent(index_t size, std::size_t room) : most(room < 2 ? 2 : room), places(static_cast<std::size_t>(size), order.end()) {}
 
-  /// Array i, made by fill(out) if it is not kept, with room for `length` values, which is the same for all. Valid until the one
-  /// after the next is asked for.
+  /// Array i, computed by fill(out) if it is not in the cache. `length` must be the same in all calls. The array is valid until
+  /// the second call after this one.
   template <class Fill>
   Value* get(index_t i, index_t length, Fill fill) {
     auto& place = places[static_cast<std::size_t>(i)];
@@ -59,7 +59,7 @@ class Recent {
     spare.splice(spare.end(), order);
     std::fill(places.begin(), places.end(), order.end());
   }
-  /// Calls change(values) for every array kept, and gives it a new number, or drops it if that is -1.
+  /// Gives every cached array a new key and calls change(values), or drops it if the key is -1.
   template <class Change>
   void renumber(const std::vector<index_t>& number, Change change) {
     std::fill(places.begin(), places.end(), order.end());
@@ -78,11 +78,11 @@ class Recent {
  private:
   using Entry = std::pair<index_t, std::unique_ptr<Value[]>>;
   std::size_t most;
-  std::list<Entry> order, spare;  // the one used last comes first; memory of those dropped
+  std::list<Entry> order, spare;  // the most recently used comes first; memory of dropped arrays
   std::vector<typename std::list<Entry>::iterator> places;
 };
 
-/// `fill(i, out)` computes a row.
+/// Rows that fill(i, out) computes, with a cache.
 template <class Fill>
 struct RecentRows final : KernelRows {
   RecentRows(index_t size, std::size_t room, Fill how) : n(size), kept(size, room), fill(std::move(how)) {}
@@ -97,8 +97,8 @@ struct RecentRows final : KernelRows {
   Fill fill;
 };
 
-/// Rows between the variables in use, in units of the largest diagonal entry and in single precision, which halves what a step
-/// has to read; the rows used last are kept.
+/// Rows restricted to the variables in use, with a cache. They are in single precision, which halves the memory that a step
+/// reads, and multiplied by a power of two that brings the largest diagonal entry into [1, 2).
 class NarrowRows {
  public:
   NarrowRows(KernelRows& from, index_t size, std::size_t room, const double* diagonal)
@@ -110,12 +110,12 @@ class NarrowRows {
 
   double scale() const { return per_unit; }
 
-  /// All variables, and no rows kept.
+  /// Takes all variables into use, and clears the cache.
   void widen() {
     kept.clear();
     columns = n;
   }
-  /// Only variables that stand at these places, in rising order.
+  /// Keeps only the variables at these places, which are in rising order.
   void narrow(const std::vector<index_t>& places) {
     std::vector<index_t> number(static_cast<std::size_t>(n), -1);
     for (std::size_t p = 0; p < places.size(); ++p) number[static_cast<std::size_t>(places[p])] = static_cast<index_t>(p);
@@ -124,11 +124,11 @@ class NarrowRows {
     });
     columns = static_cast<index_t>(places.size());
   }
-  /// The row of the variable at a place; `ids` are those of all variables in use.
+  /// The row of the variable at a place. `ids` maps places to variables.
   const float* row(index_t place, const index_t* ids) {
     return kept.get(place, n, [&](float* out) {
       const double* const k = source.row(ids[place]);
-      constexpr double end = std::numeric_limits<float>::max();  // reached by matrices that are no kernels
+      constexpr double end = std::numeric_limits<float>::max();  // exceeded by matrices that are not kernels
       const auto single = [&](double value) { return static_cast<float>(std::min(end, std::max(-end, value * per_unit))); };
       for (index_t p = 0; p < columns; ++p) out[p] = single(k[ids[p]]);
     });

@@ -1,4 +1,4 @@
-// The mean of all iterates of a learner, of which iterate t counts t times: steadier than the last one, which the latest rows sway.
+// The mean of all iterates of a learner, weighted by t. It depends less on the latest rows than the last iterate.
 #pragma once
 #include "learner.hpp"
 
@@ -6,10 +6,10 @@ namespace thresher {
 
 /// Kept beside weights w that change only where a row has features. With mass = 1 + 2 + ... + t,
 ///
-///     mean = w - lag / mass,     where `lag` gathers  mass * change of w
+///     mean = w - lag / mass,     where `lag` accumulates  mass * change of w
 ///
-/// so that a step costs O(non-zeros). Merged states have the mean of their lags. Without `average`, nothing is
-/// kept.   Lacoste-Julien, Schmidt & Bach (2012).
+/// so a step costs O(non-zeros). Merging adds up lags and masses. Without `average`, nothing is kept.
+/// Lacoste-Julien, Schmidt & Bach (2012).
 struct LateMean {
   double *lag, *n_iterates, *mass;
 
@@ -27,7 +27,7 @@ struct LateMean {
 
   bool differs() const { return lag && *mass > 0; }
   double of(index_t j, double w) const { return differs() ? w - lag[j] / *mass : w; }
-  /// Scores of a row by the last iterate, which has the weights iterate(j), and by the mean, in one look at it.
+  /// The scores of a row by the last iterate, with weights iterate(j), and by the mean, in one pass over the row.
   template <class Row, class Iterate>
   Two scores(const Row& x, Iterate iterate) const {
     if (!differs()) {
@@ -37,7 +37,7 @@ struct LateMean {
     const Two both = x.sum([&](index_t j, double xj) { return Two{iterate(j) * xj, lag[j] * xj}; });
     return {both.first(), both.first() - both.second() / *mass};
   }
-  /// learn(note): note(j, change) for every weight that changes. Without a mean, it costs nothing.
+  /// Calls learn(note), which must call note(j, change) for every weight that changes. Without a mean, note does nothing.
   template <class Learn>
   void watch(Learn learn) const {
     if (lag) learn([to = lag, lived = *mass](index_t j, double change) { to[j] += lived * change; });
@@ -48,9 +48,9 @@ struct LateMean {
   }
 };
 
-/// The same for a learner that keeps nothing but its weights: with a mean, each lies beside its lag, and both are read at once.
+/// The same for a learner that keeps only its weights. With a mean, each weight lies beside its lag, and one load reads both.
 struct LateWeights {
-  double *coef, *n_iterates, *mass;  // without a mean, two are null
+  double *coef, *n_iterates, *mass;  // without a mean, the last two are null
 
   template <class Source>
   static void declare(std::vector<Field>& all, const Source& s) {

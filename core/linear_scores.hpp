@@ -1,4 +1,4 @@
-// Scores of rows by known weights; those of several outputs in one look at a sparse row.
+// Scores of rows with given weights. One pass over a sparse row scores several outputs.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace thresher {
 
-/// A model that is nothing but its weights.
+/// A model that consists of its weights only.
 struct Known {
   const double* weights;
   double weight(index_t j) const { return weights[j]; }
 };
 
-/// Weights of several outputs, those of one feature side by side and padded to lanes; those of the constant last.
+/// Weights of several outputs, stored feature by feature and padded to whole lanes, with the constant last.
 struct WeightTable {
   const double* weights;
   index_t n_padded;
 };
 
-/// Scores of N lanes of outputs from output c0 on. Terms are added as in SparseRow::sum, so that the bits are those of one output.
+/// The scores of N lanes of outputs from output c0 on. Terms are added in the order of SparseRow::sum, with the same bits.
 template <int N, class Value, class Column>
 THRESHER_INLINE void score_lanes(const SparseRow<Value, Column>& x, const WeightTable& table, index_t c0, double* out) {
   Lane acc[4][N] = {};
@@ -51,7 +51,7 @@ THRESHER_INLINE void score_lanes(const SparseRow<Value, Column>& x, const Weight
   }
 }
 
-/// All outputs, as many lanes at a time as there are registers for.
+/// Scores all outputs, at most three lanes at a time, which fit the registers.
 template <class Row>
 THRESHER_INLINE void score_all(const Row& x, const WeightTable& table, double* out) {
   for (index_t c0 = 0; c0 < table.n_padded;) {
@@ -85,13 +85,14 @@ THRESHER_AVX2 void score_tile_wide(const Rows& rows, double bias, index_t begin,
   score_tile(rows, bias, begin, end, table, out);
 }
 
-/// Scores of shape (n_rows, n_outputs) for weights of shape (n_outputs, n_features + 1), those of the constant last: output by output.
+/// Scores of shape (n_rows, n_outputs) for weights of shape (n_outputs, n_features + 1), with the constant last. Computed
+/// output by output.
 template <class Rows>
 void run_linear_scores(const Rows& rows, double bias, const double* weights, index_t n_outputs, double* out) {
   for (index_t k = 0; k < n_outputs; ++k) run_scores(Known{weights + k * (rows.n_features + 1)}, rows, bias, out + k, n_outputs);
 }
 
-/// The same of sparse rows: the weights of a feature are laid side by side, if there are values enough for that to pay.
+/// The same for sparse rows. If there are enough values to pay for it, the weights are first transposed into a WeightTable.
 template <class Value, class Column>
 void run_linear_scores(const CsrRows<Value, Column>& rows, double bias, const double* weights, index_t n_outputs, double* out) {
   const index_t n_weights = rows.n_features + 1;

@@ -1,4 +1,4 @@
-// The columns of names, found in one look at memory: a slot holds what tells a short name from all others.
+// A hash table from names to columns. A slot holds a short name completely, so most lookups read one cache line.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace thresher {
 
-/// Open addressing with linear steps. The caller brings hashes, and tells long names apart.
+/// Open addressing with linear probing. The caller computes hashes and compares long names.
 class NameTable {
  public:
   static constexpr index_t missing = -1;
@@ -19,7 +19,8 @@ class NameTable {
   std::size_t size() const { return size_; }
   void prefetch(std::size_t hash) const { prefetch_line(slots_.data() + (hash & mask_)); }
 
-  /// The column of a name; `is_it(column)` tells whether a long name of this hash and size is that of the column.
+  /// The column of a name, or `missing`. is_it(column) must compare a long name with that of the column; hash, size and first
+  /// bytes agree already.
   template <class IsIt> index_t find(std::size_t hash, std::string_view name, IsIt is_it) const {
     if (size_ == 0) return missing;
     const Slot wanted = slot_of(hash, name, missing);
@@ -32,7 +33,7 @@ class NameTable {
     }
   }
 
-  /// Adds a name that is not there.
+  /// Adds a name that is not in the table.
   void add(std::size_t hash, std::string_view name, index_t column) {
     if (4 * (size_ + 1) > 3 * slots_.size()) widen();
     put(slot_of(hash, name, static_cast<std::int32_t>(column)));
@@ -40,7 +41,7 @@ class NameTable {
   }
 
  private:
-  /// Half a line of memory.
+  /// Half a cache line.
   struct alignas(32) Slot {
     std::size_t hash;
     std::int32_t column;

@@ -1,4 +1,4 @@
-// A row that comes by itself: values in the order of their columns, as a matrix of one row.
+// A single row, with its values in column order, as a matrix of one row.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -22,7 +22,7 @@ class OneRow {
     values_.push_back(value);
   }
 
-  /// Puts the columns in order; false if one of them comes twice.
+  /// Sorts the columns. Returns false if one of them occurs twice.
   bool close() {
     ends_[1] = static_cast<index_t>(columns_.size());
     return in_order_ || sort();

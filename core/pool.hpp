@@ -1,4 +1,4 @@
-// Which features a learner with few of very many takes in, and which of its own it can do without.
+// For a learner that uses few of very many features: which features to add to its pool, and which to remove.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace thresher {
 
 /// The n features outside a pool with the largest score (s a_j)^2 / (c + s b_j) above 0, the best first, ties to the smaller
-/// index. Looks at every feature; where c is 1 the score is at most (s a_j)^2, so b_j is read for the promising ones only.
+/// index. Visits every feature. If c is 1, the score is at most (s a_j)^2, so b_j is read only for promising features.
 struct BestOutside {
   struct Column {
     const double* values;
@@ -26,7 +26,7 @@ struct BestOutside {
   std::vector<Candidate> best{};  // a heap, the worst on top
   bool finite = true;
 
-  /// `pool` is sorted.
+  /// `pool` must be sorted.
   void scan(index_t n_features, const index_t* pool, index_t n_pool) {
     if (n == 0) return;
     best.reserve(n);
@@ -62,12 +62,12 @@ struct BestOutside {
   }
 };
 
-/// Conditional pruning: until `keep` weights remain beside the first ones, which stay, that with the least mean^2 / variance is
-/// fixed at 0, and the others become what the Gaussian says of them given that:
+/// Conditional pruning: fixes the weight a with the least mean^2 / variance at 0, and conditions the Gaussian of the others on
+/// it, until `keep` weights remain besides the first n_first, which stay:
 ///
 ///     mean -= cov_a mean_a / cov_aa,     cov -= cov_a cov_a' / cov_aa
 ///
-/// Of equals the last one goes. Means and covariances of what went are 0.
+/// Of equal weights, the last is removed. Means and covariances of removed weights are 0.
 inline void condition(double* mean, double* covariance, index_t n, index_t n_first, index_t keep) {
   std::vector<char> gone(static_cast<std::size_t>(n), 0);
   for (index_t left = n - n_first; left > keep; --left) {

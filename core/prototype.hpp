@@ -1,4 +1,4 @@
-// A sparse stand-in for rows, from one draw after another: adaptive dual averaging for
+// A sparse prototype of some rows, learned from rows drawn one by one. Adaptive dual averaging for
 //
 //   min_w  mean over rows x of  loss(w, x)  +  alpha |w|_1
 //
@@ -6,8 +6,8 @@
 //   hinge     [1 - <w, x>]_+     g = -x where <w, x> < 1, else 0
 //
 // After draw t, with G the sum and Q the sum of squares of g:   w = -eta / (rho + sqrt(Q)) soft(G, alpha t).
-// A weight of 0 whose feature is not in the row has g = 0 and a threshold that grows, so it stays 0: a draw costs the values of its row
-// and the weights other than 0.   Jumutc (2016), Algorithm 12 and (4.20)-(4.22).
+// A weight of 0 whose feature is not in the row has g = 0 and a growing threshold, so it stays 0. A draw costs O(non-zeros of the
+// row + non-zero weights).   Jumutc (2016), Algorithm 12 and (4.20)-(4.22).
 #pragma once
 #include <cmath>
 #include <vector>
@@ -22,8 +22,8 @@ struct Prototype {
   double* w;
   double alpha, eta, rho;
   bool hinge;
-  std::vector<double> sum, squares, x;  // G, Q, and the row at hand
-  std::vector<index_t> active;          // weights other than 0
+  std::vector<double> sum, squares, x;  // G, Q and the current row
+  std::vector<index_t> active;          // indices of the non-zero weights
 
   Prototype(double* weights, index_t n, double a, double e, double r, bool h)
       : w(weights), alpha(a), eta(e), rho(r), hinge(h), sum(n), squares(n), x(n) {
@@ -32,14 +32,14 @@ struct Prototype {
       if (w[j] != 0) active.push_back(j);
   }
 
-  /// One weight after draw t, with its gradient.
+  /// Updates one weight with its gradient in draw t.
   void step(index_t j, double g, double t) {
     sum[j] += g;
     squares[j] += g * g;
     w[j] = -eta / (rho + std::sqrt(squares[j])) * soft_threshold(sum[j], alpha * t) + 0.0;
   }
 
-  /// Learn from a row that is drawn t-th.
+  /// Learns from the row of draw t.
   template <class Row>
   void update(const Row& row, double t) {
     const double pull = !hinge || row.dot(w) < 1 ? 1.0 : 0.0;
@@ -47,7 +47,7 @@ struct Prototype {
     std::size_t kept = 0;
     for (const index_t j : active) {
       step(j, (hinge ? 0.0 : w[j]) - pull * x[j], t);
-      x[j] = 0;  // done
+      x[j] = 0;  // skipped by the second loop
       if (w[j] != 0) active[kept++] = j;
     }
     active.resize(kept);
@@ -60,7 +60,7 @@ struct Prototype {
   }
 };
 
-/// Learn from rows in the order of their draws, all of them: a draw that hardly moves w is a row near w, not the end.
+/// Learns from all draws in order. It cannot stop early: a draw that hardly changes w shows a row near w, not convergence.
 template <class Rows>
 void run_prototype(const Rows& rows, const index_t* order, index_t n_draws, Prototype& prototype) {
   Watch watch;

@@ -1,4 +1,4 @@
-// The reweighted penalty of weights that have no gradient, for as many steps as they owe.
+// The reweighted l1 penalty of weights without gradients, over all their overdue steps.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,25 +8,27 @@
 
 namespace thresher {
 
-/// Q of a weight whose gradient sum G stays: each step adds Theta = 1 / (|w| + smoothing), which is 1 / smoothing once the weight is 0.
-/// Until then it is a polynomial of the step, summed. With W = |w| + rho = eta0 (|G| - alpha Q) / sqrt(t) and k = eta0 alpha / sqrt(t),
+/// The penalty sum Q of a weight whose gradient sum G is constant. Each step adds Theta = 1 / (|w| + smoothing), a constant once
+/// the weight is 0. Until then, Theta is approximated by a polynomial in the step, which is summed in closed form.
+/// With W = |w| + rho = eta0 (|G| - alpha Q) / sqrt(t) and k = eta0 alpha / sqrt(t),
 ///
 ///     Theta' = -Theta^2 W',      W' = -k Q' - W / (2t),      Q' = Theta - Theta' / 2 + Theta'' / 12,
 ///
-/// the last of which makes a difference of a slope; and so on, by derivatives of sqrt(t) W. What is left out is about 2e-10 of the
-/// sum: of a square within 1/1024 of t and 1/2000 of w + smoothing; of a sixth power within 1/12 of t and 1/170 of what the penalty,
-/// or rho, takes from w + smoothing.
+/// where the last equation turns a difference into a derivative. Higher derivatives follow from those of sqrt(t) W. The
+/// truncation error is about 2e-10 of the sum. A polynomial of degree 2 serves for up to t / 1024 steps that change
+/// w + smoothing by at most 1/2000. One of degree 6 serves for up to t / 12 steps in which the penalty, or rho, takes at most
+/// 1/170 of w + smoothing.
 ///
-/// All of it is written for V, one weight or a lane of them: a weight has the same bits whatever is beside it.
+/// The functions are templates of V, one weight or a lane of weights. The bits of a weight do not depend on the rest of its lane.
 struct RisingPenalty {
   struct Paid { double penalty, step; };  // Q after `step` steps
   double alpha, eta0, rho, smoothing, most;
 
   RisingPenalty(double a, double eta, double r, double s) : alpha(a), eta0(eta), rho(r), smoothing(s), most(1 / s) {}
 
-  /// A weight is 0 where |G| is at most that.
+  /// A weight is 0 if |G| is at most this.
   double cut(double penalty, double step) const { return alpha * penalty + (rho == 0 ? 0 : rho * std::sqrt(step) / eta0); }
-  /// After t steps, for a weight that is not 0 and owes some.
+  /// Q after t steps, for a weight that is not 0 and has overdue steps.
   Paid after(double t, double size, Paid paid) const {
     Owed<double> now{size, paid.penalty, paid.step};
     bool is_near;
@@ -35,7 +37,7 @@ struct RisingPenalty {
     while (now.step < t) go_on(now, t);
     return {now.penalty, t};
   }
-  /// The same for weights js[0], ..., js[n - 1] with gradient sums g that are not 0 and owe steps, n at most `few`.
+  /// The same, in place, for n weights js[0], ..., js[n - 1] with gradient sums g, where n is at most `few`.
   static constexpr int few = 64;
   void bring_up(const double* g, Paid* paid, const index_t* js, int n, double t) const {
     static const bool wide = is_wide();
@@ -59,7 +61,7 @@ struct RisingPenalty {
     s.e = 0.5 * s.k * s.th * s.th;
     s.W1 = -(s.k * s.th + 0.5 * s.u * s.W) * (1.0 - s.e), s.p = s.th * s.W1, s.left = t - now.step;
   }
-  /// Whether the steps are few and the weight hardly moves in them: `penalty` is Q then.
+  /// Whether the polynomial of degree 2 serves for all steps up to t. Then, `penalty` is Q after them.
   template <class V>
   THRESHER_INLINE void look_near(const Owed<V>& now, double t, V& penalty, typename LaneOf<V>::Mask& is_near) const {
     Slopes<V> s;
@@ -69,7 +71,7 @@ struct RisingPenalty {
     penalty = now.penalty + s.left * s.th + 0.5 * s.left * (s.left - 1.0) * s.th * (square - s.p);
     is_near = (256.0 * s.e < 1.0) & (1024.0 * s.left < now.step) & (-2000.0 * s.p * s.left < 1.0) & (-s.W1 * s.left < 0.95 * s.w);
   }
-  /// A step, or as many of them as are a polynomial of the sixth degree; all of them, if the weight is 0.
+  /// Takes one step, or as many as the polynomial of degree 6 serves for, or all of them if the weight is 0.
   template <class V>
   THRESHER_INLINE void go_on(Owed<V>& now, double t) const {
     Slopes<V> s;
@@ -93,10 +95,10 @@ struct RisingPenalty {
   THRESHER_INLINE void powers(const Slopes<V>& s, const V& n, V& sum) const {
     const V th = s.th, u = s.u, k = s.k, W = s.W, e = s.e;
     const V inverse = 1.0 - e + e * e - e * e * e, W1 = -(k * th + 0.5 * u * W) * inverse, p = th * W1;
-    const V given2 = k * p * th - u * (W1 - 0.25 * u * W);  // W'', but for Theta'' / 2
+    const V given2 = k * p * th - u * (W1 - 0.25 * u * W);  // W'' without its term of Theta''
     const V th2 = th * (2.0 * p * p - th * given2) * inverse, W2 = given2 + 0.5 * k * th2, q = th * W2;
     const V th1 = -th * (p - k * th * th2 * (1. / 12));
-    const V given3 = -k * th2 - u * (1.5 * W2 - u * (0.75 * W1 - 0.375 * u * W));  // W''', but for Theta''' / 2
+    const V given3 = -k * th2 - u * (1.5 * W2 - u * (0.75 * W1 - 0.375 * u * W));  // W''' without its term of Theta'''
     const V th3 = th * (6.0 * p * (q - p * p) - th * given3) * inverse, W3 = given3 + 0.5 * k * th3;
     const V given4 = -k * th3 - u * (2.0 * W3 - u * (1.5 * W2 - u * (1.5 * W1 - 0.9375 * u * W)));
     const V th4 = -th * (4.0 * W1 * th3 + 6.0 * W2 * th2 + 4.0 * W3 * th1 + given4 * th) * inverse, W4 = given4 + 0.5 * k * th4;
@@ -144,7 +146,7 @@ struct RisingPenalty {
     }
     bring_far<V>(g, paid, far, n_far, t);
   }
-  /// Each place of a lane takes the next weight as soon as it is done with one.
+  /// Each place of a lane takes the next weight as soon as it has finished one.
   template <class V>
   THRESHER_INLINE void bring_far(const double* g, Paid* paid, const index_t* js, int n, double t) const {
     constexpr int N = LaneOf<V>::width;

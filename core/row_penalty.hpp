@@ -1,5 +1,5 @@
-// Penalties on the rows of a weight matrix: a row holds one feature over all tasks. Each prox needs one number for the whole row,
-// O(n_tasks), and gives an entry from it in O(1).
+// Penalties on the rows of a weight matrix, each of which holds the weights of one feature in all tasks. A prox computes one
+// number for the whole row in O(n_tasks), and from it each entry in O(1).
 #pragma once
 #include <algorithm>
 #include <stdexcept>
@@ -11,22 +11,22 @@ namespace thresher {
 
 enum class Coupling { l1, l21, l1_l21, linf1, lp1 };
 
-/// prox of  cut |row|, where |row| is the sum of sizes (l1), the length (l21), l1_weight times the first plus the second (l1_l21),
-/// the largest size (linf1) or the p-norm (lp1).   Yang (2011), eqs. 4.11-4.14.
+/// The prox of  cut |row|, where |row| is the l1 norm (l1), the Euclidean norm (l21), l1_weight times the first plus the second
+/// (l1_l21), the maximum norm (linf1) or the p-norm (lp1).   Yang (2011), eqs. 4.11-4.14.
 struct RowPenalty {
   Coupling kind;
   double p;
 
   RowPenalty(const std::string& name, double power) : kind(named(name)), p(power) {}
 
-  /// Whether an entry can be told without the rest of its row.
+  /// Whether an entry does not depend on the rest of its row.
   bool is_plain() const { return kind == Coupling::l1; }
-  /// Whether prox after prox is one prox of the summed strengths.
+  /// Whether a sequence of proxes equals one prox of their summed strengths.
   bool composes() const { return kind != Coupling::l1_l21 && kind != Coupling::lp1; }
-  /// Whether the number of a row is a function of a length: a root and a quotient, without a branch.
+  /// Whether the number of a row is a function of a length, which takes a root and a quotient but no branch.
   bool goes_by_length() const { return kind == Coupling::l21 || kind == Coupling::l1_l21; }
 
-  /// The number that the entries of a row need; not above 0 where all of them are 0.
+  /// The number from which the entries of a row are computed. Except with l1, it is at most 0 if all of them are 0.
   template <class At>
   THRESHER_INLINE double of_row(At at, std::int64_t n, double cut, double l1_weight) const {
     switch (kind) {
@@ -47,7 +47,7 @@ struct RowPenalty {
       default: return lp_entry(v, of_its_row, cut, p);
     }
   }
-  /// The prox of a whole row, in place; whether an entry changed.
+  /// Applies the prox to a whole row in place. Returns whether an entry changed.
   THRESHER_INLINE bool shrink(double* w, std::int64_t n, double cut, double l1_weight) const {
     const auto at = [w](std::int64_t q) { return w[q]; };
     if (kind == Coupling::l21) {

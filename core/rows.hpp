@@ -35,7 +35,7 @@ struct RowOf {
   void each(F f) const {
     self().each(f, f);
   }
-  /// two(j, k, (x_j, x_k)) for two features at a time, then one(j, x_j) for the last of an odd number and the constant one.
+  /// Calls two(j, k, (x_j, x_k)) for pairs of features, then one(j, x_j) for the last of an odd number and for the constant.
   template <class Both, class One>
   void each_two(Both two, One one) const {
     const auto& x = self();

@@ -1,4 +1,4 @@
-// Proximal maps: what a penalty does to a weight.
+// Proximal maps of penalties on single weights and on groups of weights.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,17 +9,18 @@
 
 namespace thresher {
 
-/// argmin_w (w - v)^2 / 2 + cut |w|, for cut >= 0. Written without a branch; the inner loop of every l1 learner.
+/// argmin_w (w - v)^2 / 2 + cut |w|, for cut >= 0. Written without branches: the inner loop of every l1 learner.
 inline double soft_threshold(double v, double cut) { return v - std::min(std::max(v, -cut), cut); }
 
 inline Two soft_threshold(Two v, Two cut) { return v - smaller(larger(v, -cut), cut); }
 
-/// argmin_w |w - v|^2 / 2 + cut |w|_2  is this factor times v, for a v of this length: 0 if that is at most `cut`. Without a branch.
+/// argmin_w |w - v|^2 / 2 + cut |w|_2  is this factor times v, where v has this length. It is 0 if the length is at most `cut`.
+/// Written without branches.
 inline double row_factor(double length, double cut) {
   return 1 - cut / std::max(length, std::max(cut, std::numeric_limits<double>::min()));
 }
 
-/// The length of (at(0), ..., at(n - 1)). Four sums; entries of 0 at the end leave no trace in the bits.
+/// The length of (at(0), ..., at(n - 1)), from four partial sums. Trailing zeros do not change its bits.
 template <class At>
 THRESHER_INLINE double row_length(At at, std::int64_t n) {
   double acc[4] = {0, 0, 0, 0};
@@ -29,14 +30,14 @@ THRESHER_INLINE double row_length(At at, std::int64_t n) {
   for (; q < n; ++q) acc[q & 3] += at(q) * at(q);
   const double length = std::sqrt((acc[0] + acc[1]) + (acc[2] + acc[3]));
   if (std::isfinite(length)) return length;
-  double largest = 0, sum = 0;  // squares outgrew doubles, the length need not
+  double largest = 0, sum = 0;  // the squares overflow, but perhaps not the length
   for (q = 0; q < n; ++q) largest = std::max(largest, std::fabs(at(q)));
   for (q = 0; q < n; ++q) sum += (at(q) / largest) * (at(q) / largest);
   return largest * std::sqrt(sum);
 }
 
-/// argmin_w |w - v|^2 / 2 + cut max|w|  caps the entries of v at this level: what is cut off sums to `cut`.
-/// Entries below the level leave the set one sweep after another; no sorting, no memory.
+/// argmin_w |w - v|^2 / 2 + cut max|w|  caps the entries of v at this level. The parts above it sum to `cut`.
+/// Each sweep raises the level and leaves out the entries below it, without sorting or memory.
 template <class At>
 double row_level(At at, std::int64_t n, double cut) {
   double level = 0, before = -1;
@@ -55,7 +56,7 @@ double row_level(At at, std::int64_t n, double cut) {
   return level;
 }
 
-/// The x >= 0 with  linear x + steep x^power = c  for power >= 1: Newton from the right, where the curve is convex.
+/// The x >= 0 with  linear x + steep x^power = c  for power >= 1, by Newton's method from the right: the curve is convex.
 inline double power_root(double linear, double steep, double power, double c) {
   if (c <= 0) return 0;
   double x = std::pow(c / steep, 1 / power);
@@ -70,7 +71,7 @@ inline double power_root(double linear, double steep, double power, double c) {
 }
 
 /// One entry of  argmin_w |w - v|^2 / 2 + cut |w|_p,  1 < p < inf, when |w|_p = size:  w + cut (w / size)^(p - 1) = |v|.
-/// z = w / size solves a power equation in z, or in z^(p - 1) where that is the convex form.
+/// z = w / size solves a power equation in z, or in z^(p - 1) if that form is convex.
 inline double lp_share(double v, double size, double cut, double p) {
   if (p >= 2) return power_root(size, cut, p - 1, std::fabs(v));
   return std::pow(power_root(cut, size, 1 / (p - 1), std::fabs(v)), 1 / (p - 1));
@@ -79,13 +80,13 @@ inline double lp_entry(double v, double size, double cut, double p) {
   return size > 0 ? std::copysign(size * lp_share(v, size, cut, p), v) : 0;
 }
 
-/// The |w|_p of that w: 0 when the dual norm of v is at most `cut`, else the size at which the shares have p-norm 1.
+/// |w|_p of this minimiser: 0 if the dual norm of v is at most `cut`, else the size at which the shares have p-norm 1.
 template <class At>
 double lp_size(At at, std::int64_t n, double cut, double p) {
   double largest = 0, dual = 0, norm = 0;
   for (std::int64_t q = 0; q < n; ++q) largest = std::max(largest, std::fabs(at(q)));
   if (largest <= 0) return 0;
-  const double c = cut / largest;  // on entries of size up to 1, no power leaves the range of doubles
+  const double c = cut / largest;  // powers of entries up to 1 do not overflow
   for (std::int64_t q = 0; q < n; ++q) {
     const double v = std::fabs(at(q)) / largest;
     dual += std::pow(v, p / (p - 1));
@@ -111,16 +112,16 @@ double lp_size(At at, std::int64_t n, double cut, double p) {
   return size * largest;
 }
 
-/// What shrinking leaves of the members of a group:  v -> sign(v) min(factor [|v| - cut]+, level).
+/// The shrinkage of the members of a group:  v -> sign(v) min(factor [|v| - cut]+, level).
 ///
-/// Steps that shrink by an l1 norm and then by a Euclidean or a largest-value norm stay in this family, so however many of them
-/// follow each other, three numbers say what became of every member.
+/// Proximal steps of an l1 norm plus a Euclidean or maximum norm have this form, and so has any sequence of them. Three numbers
+/// therefore describe the shrinkage of every member.
 struct Shrinkage {
   double cut = 0, factor = 1, level = std::numeric_limits<double>::infinity();
 
   static Shrinkage to_zero() { return {0, 0, 0}; }
   bool is_zero() const { return factor == 0 || level == 0; }
-  /// This one, and then another.
+  /// This shrinkage followed by another.
   Shrinkage then(const Shrinkage& next) const {
     return {cut + next.cut / factor, factor * next.factor, std::min(next.factor * std::max(level - next.cut, 0.0), next.level)};
   }

@@ -1,13 +1,13 @@
-// The costs of sparse rows at all centres, which lie side by side.
+// The costs of sparse rows at all centres, several centres at a time in SIMD registers.
 #pragma once
 #include "centres.hpp"
 
 namespace thresher {
 
-constexpr int kMostLanes = 8;  // that are compared while a row is read once,
-constexpr int kFewLanes = 2;   // without wide registers, where more of them would not fit
+constexpr int kMostLanes = 8;  // lanes of centres per read of a row
+constexpr int kFewLanes = 2;   // the same without wide registers
 
-/// The least of the costs of some lanes, the first of which belongs to centre c0.
+/// Updates `best` with N lanes of costs, of centres c0 and following.
 template <int N>
 THRESHER_INLINE void keep_least(const Lane* costs, index_t c0, Nearest& best) {
   Lane least = costs[0];
@@ -23,7 +23,7 @@ THRESHER_INLINE void keep_least(const Lane* costs, index_t c0, Nearest& best) {
   if (cost < best.cost) best = {cost, static_cast<std::int32_t>(c0 + centre)};
 }
 
-/// What becomes of the costs of a row: the least is kept, or all of them are.
+/// Sinks for the costs of a row: Least keeps the smallest, Every stores all of them.
 struct Least {
   Nearest* best;
   template <int N>
@@ -63,7 +63,7 @@ THRESHER_INLINE void compare(const CsrRows<Value, Column>& rows, index_t begin, 
   }
 }
 
-/// All centres, in groups of at most `Most` lanes, which should fit into registers.
+/// Compares rows with all centres, in groups of at most `Most` lanes, which should fit into registers.
 template <index_t Most, class Value, class Column, class Sink>
 THRESHER_INLINE void compare_all(const CsrRows<Value, Column>& rows, index_t begin, index_t end, const Centres& centres,
                                  const Sink& sink) {
@@ -99,7 +99,7 @@ class Comparer<CsrRows<Value, Column>> {
 
   Comparer(const CsrRows<Value, Column>& rows, const Centres& centres, bool) : rows_(rows), centres_(centres) {}
 
-  /// How many rows a tile has.
+  /// The number of rows of a tile.
   static index_t n_at_once() { return kTile; }
   /// The nearest centre of each row of a tile, and its cost.
   template <int Bytes>

@@ -1,11 +1,10 @@
-// Where a learner of coupled outputs keeps its weights, a row for each feature: what it adds counts at once, or after a whole
-// mini-batch.
+// The weights of coupled outputs, one row per feature, to which additions count at once or after a whole mini-batch.
 #pragma once
 #include "learner.hpp"
 
 namespace thresher {
 
-/// Every addition counts at once: mini-batches of one row.
+/// Additions count at once, as in mini-batches of one row.
 struct RowsAtOnce {
   static constexpr bool waits = false;
   double* coef;
@@ -24,7 +23,7 @@ struct RowsAtOnce {
   void settle() {}
 };
 
-/// An addition counts once its mini-batch is over, as with HeldBack.
+/// Additions count once their mini-batch is over, as with HeldBack.
 struct RowsHeldBack : RowsAtOnce {
   static constexpr bool waits = true;
   double *pending, *stamp, *batch, *count, *n_rows;
@@ -54,7 +53,7 @@ struct RowsHeldBack : RowsAtOnce {
       held(j)[k] = 0;
     }
   }
-  /// The row that the open batch adds to.
+  /// The pending row of the open batch, after folding in an earlier batch.
   double* opened(index_t j) {
     if (!open(j)) fold(j);
     stamp[j] = *batch;
