@@ -6,7 +6,7 @@
 
 namespace thresher {
 
-/// The sum of gradients and that of their squares, side by side.
+/// The sums of gradients and of their squares, interleaved.
 struct DirectSquares {
   struct Sum { double gradient, square; };
   Sum* sums;
@@ -22,7 +22,7 @@ struct DirectSquares {
 
   double gradient(index_t j) const { return sums[j].gradient; }
   double square_at(index_t j) const { return sums[j].square; }
-  /// What the sum of squares becomes.
+  /// Adds a gradient. Returns the new sum of squares.
   double count(index_t j, double g) {
     sums[j].gradient += g;
     return sums[j].square += g * g;
@@ -47,26 +47,26 @@ struct HeldBackSquares : HeldBack {
   }
 
   double gradient(index_t j) const { return (*this)[j]; }
-  /// The most that the sum of squares may become.
+  /// Adds a gradient. Returns an upper bound on the new sum of squares.
   double count(index_t j, double g) {
     add(j, g, 0);
-    const double most = batch_size * pending[j];  // of a batch that ends with this row
+    const double most = batch_size * pending[j];  // if the batch ends with this row
     return square[j] + most * most;
   }
-  /// Shards complete a mini-batch that was open at their start, and what it adds may then be less than what its start would have.
+  /// Shards complete a mini-batch that was open at their start in different ways, so a merged sum of squares may be below 0.
   void rebuild() {
     for (index_t j = 0; j < n_weights; ++j) square[j] = std::max(square[j], 0.0);
   }
 };
 
-/// Adaptive dual averaging: every weight has a step of its own. After t steps, with G the sum of gradients and H = smoothing +
+/// Adaptive dual averaging: every weight has its own step size. After t steps, with G the sum of gradients and H = smoothing +
 /// sqrt(sum of their squares), feature by feature,
 ///
 ///     w = argmin_w  <G / t, w> + alpha |w|_1 + l2_weight |w|^2 / 2 + H w^2 / (2 eta0 t)
 ///       = -soft(G, alpha t) / (l2_weight t + H / eta0)
 ///
 /// The gradient of a step is the mean over its mini-batch. A free constant feature has no penalty: w = -eta0 G / H. A weight is a
-/// function of (G, H, t), computed on reading: a row costs O(non-zeros).
+/// function of (G, H, t) and computed when it is read, so a row costs O(non-zeros).
 /// Duchi, Hazan & Singer, JMLR 12 (2011), eq. 20; Jumutc (2016), eq. 4.22.
 template <class Sums>
 struct AdaptiveL1RdaRule {
@@ -124,7 +124,8 @@ struct AdaptiveL1RdaRule {
     sums.next_batch();
     look_up();
   }
-  bool finish() {  // the rows at hand are the batch
+  /// Completes the mini-batch with the rows it has. Returns false if it has none.
+  bool finish() {
     if (sums.n_unfinished() == 0) return false;
     sums.scale_held(sums.batch_size / sums.n_unfinished());
     return true;
@@ -144,7 +145,7 @@ struct AdaptiveL1RdaRule {
     return second ? std::pair("debiased_gradient_sum", "debiased_square_sum") : std::pair("gradient_sum", "square_sum");
   }
   double inertia(index_t j) const { return smoothing + std::sqrt(sums.square_at(j)); }
-  /// Without a branch, which would often be mispredicted.
+  /// Written without a branch, which would often be mispredicted.
   double penalised(index_t j) const {
     const double pulled = soft_threshold(sums.gradient(j), cut);
     return choose(pulled == 0, 0, -eta0 * pulled / (eta0 * ridge + inertia(j)));

@@ -9,13 +9,13 @@
 
 namespace thresher {
 
-/// AROW-K: few features from one pass. A scout, AROW on all features, ranks them by mean^2 / variance; a second AROW
-/// learns on the K surest of them and predicts. The first selects features, the second finds their weights.
+/// AROW-K selects few features in one pass. A scout, AROW on all features, ranks them by mean^2 / variance. A second AROW learns
+/// on the K features of highest rank and predicts.
 ///
-/// A feature is in use when its order mean^2 / variance is above a level, half way between the K-th largest and the next, found anew at
-/// step 64, 128, 256, ..., for O(d) each; reading the weights sets it exactly below the K-th. `n_selected` = 0: all features
-/// are in use, without a scout. `relative`: r is in units of the mean |x|^2 so far. A row weight divides r.
-/// Drop rule, see ConfidentDiagonal.
+/// A feature is in use if its order mean^2 / variance is above a level half way between the K-th largest and the next. The level
+/// is recomputed at steps 64, 128, 256, ..., in O(d) each, and before weights are read, among features that both learners have
+/// met. With `n_selected` = 0, all features are in use, without a scout. With `relative`, r is in units of the mean |x|^2 so far.
+/// A row weight divides r. Variances follow the `drop` form of DiagonalLearner.
 struct ArowSelecting : Plain {
   struct Belief { double mean, variance; };
   struct Entry {
@@ -27,9 +27,9 @@ struct ArowSelecting : Plain {
   double r;
   bool relative;
   index_t n_selected, constant;
-  double cut_now = -1;  // the level that readers use, possibly set exactly below the K-th
+  double cut_now = -1;  // the level for reading weights, possibly recomputed
   double next_level = 64;
-  std::vector<Entry> in_use = std::vector<Entry>(64);  // of the row whose margin was asked for last
+  std::vector<Entry> in_use = std::vector<Entry>(64);  // of the row scored last
   index_t n_in_use = 0;
   double scout_margin = 0, square = 0;
 
@@ -59,7 +59,7 @@ struct ArowSelecting : Plain {
     while (next_level <= *n_steps) next_level *= 2;
   }
 
-  /// One sweep over the row: the scout's margin, and the features in use, which the second learner then visits alone.
+  /// One pass over the row computes the scout's margin and collects the features in use, the only ones for the second learner.
   template <class Row>
   double margin(const Row& x) {
     index_t n = 0;
@@ -99,7 +99,7 @@ struct ArowSelecting : Plain {
   double weight(index_t j) const { return j == constant || used(j) ? belief[j].mean : 0; }
   double variance(index_t j) const { return belief[j].variance; }
   double loss(double margin, double y) const { return Hinge().value(margin, y); }
-  /// x' Sigma x over the features that `keep` names.
+  /// x' Sigma x over the features in use with keep(j).
   template <class Row, class Keep>
   double spread(const Row& x, Keep keep) const {
     return x.sum([&](index_t j, double xj) { return keep(j) && (j == constant || used(j)) ? belief[j].variance * xj * xj : 0; });
@@ -110,7 +110,7 @@ struct ArowSelecting : Plain {
     *square_sum += square;
     ++*n_steps;
     const double inertia = (relative ? r * (*square_sum / *n_steps) : r) / weight;
-    const bool can_move = std::isfinite(inertia) && inertia > 0;  // neither empty rows only so far nor a negligible weight
+    const bool can_move = std::isfinite(inertia) && inertia > 0;  // not if all rows were empty, nor if the weight is negligible
     const double l = loss(margin, y), scout_loss = scout ? loss(scout_margin, y) : 0;
     if (can_move && l > 0) learn(y, l, inertia);
     if (can_move && scout_loss > 0) learn_scout(x, y, scout_loss, inertia);
@@ -121,14 +121,14 @@ struct ArowSelecting : Plain {
     return can_move && (l > 0 || scout_loss > 0);
   }
 
-  /// The evidence for a feature that the second learner has met.
+  /// The evidence for a feature; 0 if the second learner has not met it.
   double evidence(index_t j) const { return scout && belief[j].mean != 0 ? order(j) : 0; }
   void rebuild() {
     if (scout) find_level();
   }
-  /// Before weights are read: exactly n_selected of them, or all if there are fewer.
+  /// Before weights are read: selects exactly n_selected of them, or all if there are fewer.
   void read() {
-    if (scout) cut_now = cut([this](index_t j) { return belief[j].mean != 0; });  // those that the second learner has met
+    if (scout) cut_now = cut([this](index_t j) { return belief[j].mean != 0; });  // met by the second learner
   }
 
  private:
@@ -156,8 +156,8 @@ struct ArowSelecting : Plain {
   void find_level() {
     cut_now = *level = cut([](index_t) { return true; });
   }
-  /// Half way between the n_selected-th largest order and the next of those that `may` be in use, so that rounding decides nothing;
-  /// -1, so that all are in use, if there are too few. Orders mostly rise, so those above the last level usually suffice.
+  /// Half way between the n_selected-th largest order and the next among features with may(j), so that rounding does not matter.
+  /// If there are too few features, -1: all are in use. Orders mostly rise, so those above the last level usually suffice.
   template <class May>
   double cut(May may) const {
     std::vector<double> orders = orders_above(*level, may);

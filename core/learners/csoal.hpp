@@ -10,13 +10,13 @@
 namespace thresher {
 
 /// Cost-sensitive online active learning. The label of a row with score f is queried with probability delta / (delta + |f|),
-/// as long as fewer than `query_budget` were. If it is, a step of PA-I on a cost-sensitive hinge loss follows:
+/// until `query_budget` labels have been queried. A queried row makes a PA-I step on a cost-sensitive hinge loss:
 ///
 ///     margin:  l = max(0, rho_y - y f),   w += min(C, l / |x|^2) y x
 ///     weight:  l = max(0, 1 - y f),       w += min(C rho_y, l / |x|^2) y x
 ///
-/// Other rows advance the clock and change nothing else. rho_y is 1 for negatives; a row weight multiplies C. The draw is a
-/// function of seed and step.   Zhao & Hoi, KDD 2013, with passive-aggressive steps.
+/// Other rows only count a step. rho_y is 1 for negatives; a row weight multiplies C. The draw is a function of seed and step.
+/// Zhao & Hoi, KDD 2013, with passive-aggressive steps.
 struct Csoal : Plain {
   double *coef, *n_steps, *n_queried;
   double seed;
@@ -30,7 +30,7 @@ struct Csoal : Plain {
     std::vector<Field> all{{"coef", "weight", 0.0, "mean"},
                            Field{"n_steps", "", 0.0, "sum"}.counts(),
                            Field{"n_queried", "", 0.0, "sum"}.counts("n_steps"),
-                           Field{"seed", "", 0.0, "sum"}.counts()};  // that of the common start, or one that no shard has
+                           Field{"seed", "", 0.0, "sum"}.counts()};  // merging keeps a common start's seed, or makes a new one
     Costs::declare(all);
     LateMean::declare(all, s);
     return all;

@@ -5,18 +5,18 @@
 
 namespace thresher {
 
-/// Rules with a required confidence: a row meets it when its margin is phi standard deviations (or variances) above 0.
+/// Rules with a required confidence: the margin of a row must be at least phi standard deviations (or variances).
 struct PhiRule : ConfidenceRule {
   double phi;
 
   template <class Source>
   explicit PhiRule(const Source& s) : phi(s.number("phi")) {}
 
-  bool satisfied(double) const override { return false; }  // which the margin alone does not decide
+  bool satisfied(double) const override { return false; }  // the margin alone does not decide
 
  protected:
-  /// The pull after which  m' = phi sqrt(v') - slack,  slack = pull (n - v); 0 where m is enough. All roots and differences are
-  /// written so that no digits are lost: (phi sqrt(v) - m)(phi sqrt(v) + m) stands for a difference of two large numbers.
+  /// The pull after which  m' = phi sqrt(v') - slack,  slack = pull (n - v); 0 if m is large enough. Roots and differences are
+  /// written so that nothing cancels: (phi sqrt(v) - m)(phi sqrt(v) + m) stands for a difference of two large numbers.
   double pull_to(double m, double v, double n) const {
     const double want = phi * std::sqrt(v), missing = want - m;
     if (!(v > 0) || !(missing > 0)) return 0;
@@ -24,7 +24,7 @@ struct PhiRule : ConfidenceRule {
     const double root = phi * std::hypot(phi * m * v, 2 * std::sqrt(n) * std::sqrt(v) * std::sqrt(whole));
     return m > 0 ? 2 * missing * (want + m) / (a + root) : (root - a) / (2 * n * whole);
   }
-  /// That pull, and the inertia sqrt(u) / (pull phi), where u is the variance of the row afterwards.
+  /// The step with this pull and the inertia sqrt(u) / (pull phi), where u is the variance of the score after the step.
   Step step_of(double pull, double v) const {
     if (!(pull > 0)) return Step::none();
     const double gain = pull * phi;
@@ -33,23 +33,25 @@ struct PhiRule : ConfidenceRule {
   }
 };
 
-/// Confidence-weighted learning: the normal nearest to the old one that has the row right with the probability asked for.
+/// Confidence-weighted learning: the normal distribution nearest to the old one that classifies the row correctly with the
+/// required probability.
 ///
 ///     min KL(N(mu', Sigma') || N(mu, Sigma))      subject to   m' >= phi sqrt(v')
 ///
-/// with m = y <mu, x> and v = x' Sigma x, primes: after the step. For a row that breaks this, with psi = 1 + phi^2 / 2 and
-/// zeta = 1 + phi^2,
+/// with m = y <mu, x> and v = x' Sigma x; primes mark values after the step. For a row that violates the constraint, with
+/// psi = 1 + phi^2 / 2 and zeta = 1 + phi^2,
 ///
 ///     alpha  = (-m psi + sqrt(m^2 phi^4 / 4 + v phi^2 zeta)) / (v zeta)
-///     mu    += alpha y Sigma x,   Sigma^-1 += alpha phi / sqrt(v')  x x',   sqrt(v') = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4 v)) / 2
+///     mu    += alpha y Sigma x,   Sigma^-1 += alpha phi / sqrt(v')  x x',
+///     sqrt(v') = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4 v)) / 2
 ///
-/// The constraint is hard, so a row weight above 0 changes nothing.   Crammer, Dredze & Pereira, NIPS 2008, Fig. 1.
+/// The constraint is hard, so the size of a row weight above 0 has no effect.   Crammer, Dredze & Pereira, NIPS 2008, Fig. 1.
 struct CwRule : PhiRule {
   using PhiRule::PhiRule;
   Step step(double m, double v, double) const override { return step_of(pull_to(m, v, v), v); }
 };
 
-/// The same with a variance in place of the deviation:  m' >= phi v'.
+/// The same with a variance in place of the standard deviation:  m' >= phi v'.
 ///
 ///     alpha  = (-b + sqrt(b^2 - 8 phi (m - phi v))) / (4 phi v),   b = 1 + 2 phi m
 ///     mu    += alpha y Sigma x,   Sigma^-1 += 2 alpha phi x x'

@@ -8,27 +8,28 @@
 
 namespace thresher {
 
-/// Dropout Pegasos: instead of all weights, step t shrinks each one with a probability that grows with its size.
+/// Dropout Pegasos: step t shrinks each weight only with a probability that grows with its size.
 ///
 ///     r_j ~ Bernoulli(w_j^2 / (1 + w_j^2)),      w <- w - (w o r) / t - (1/t) A^-1 g_t,      no projection
 ///
-/// Both terms use the weights before the step. In expectation the first is the gradient of (alpha / 2) (w^2 - log(1 + w^2)).
+/// Both terms use the weights before the step. In expectation, the first is a gradient step on (alpha / 2) (w^2 - log(1 + w^2)).
 ///
-/// Shrinks are drawn in strides, when a row asks for a weight. In expectation the logarithm of a weight that has no gradient falls
-/// by the integral of p = w^2 / (1 + w^2) over log t. K of the n steps after step s shrink it, where p is about the same for
-/// n <= s / 4, and the mean of log(1 - 1/t) over these steps telescopes:
+/// Shrinkage is drawn lazily and in strides, when a row needs a weight. In expectation, the logarithm of a weight without
+/// gradients falls by the integral of p = w^2 / (1 + w^2) over log t. Of the n steps after step s, K shrink the weight. If
+/// n <= s / 4, p stays about the same, and the mean of log(1 - 1/t) over these steps telescopes:
 ///
-///     w <- w (s / (s + n))^(K / n),      K ~ Binomial(n, mean of p on the expected way)
+///     w <- w (s / (s + n))^(K / n),      K ~ Binomial(n, mean of p on the expected path)
 ///
-/// One step is exact: a coin, and so are all before step 64. In longer strides, where the shrinks fall is replaced by its mean,
-/// which moves a weight by at most .02 / sqrt(s) of it. Where K is large p falls, so K counts by a bit less than it deviates.
+/// Single steps are exact, and all steps before step 64 are single. Longer strides replace the positions of the shrinking steps
+/// by their mean, which changes a weight by at most 0.02 / sqrt(s) of its size. A large K lowers p, so deviations of K from its
+/// mean are reduced slightly.
 ///
-/// From there on a weight may owe up to s / 16 steps, since a draw costs six times as much as the rest. It then counts as what
-/// they leave on average, E(w) = w (1 - p n / (s + n)). A gradient changes w such that E(w) moves by the gradient, to .1 %.
-/// So a row costs O(non-zeros), and to read a weight after t steps O(log t).
-/// Jumutc (2016), Algorithm 11, with the sign of the gradient put right; the strides are ours.
+/// From step 64 on, up to s / 16 steps of a weight stay pending, since a draw costs six times as much as the rest of a row. The
+/// weight is read as their expected result, E(w) = w (1 - p n / (s + n)), and a gradient changes w such that E(w) moves by the
+/// gradient, to 0.1 %. A row costs O(non-zeros), and reading a weight after t steps O(log t).
+/// Jumutc (2016), Algorithm 11, with the sign of the gradient corrected and strides added.
 struct DropoutPegasos : Plain {
-  struct Planned { double value, step; };  // the weight, with the shrinks of all steps until then
+  struct Planned { double value, step; };  // the weight with the shrinkage of all steps up to `step`
 
   Planned* planned;
   double* n_steps;
@@ -42,7 +43,7 @@ struct DropoutPegasos : Plain {
   template <class Source>
   static std::vector<Field> fields(const Source&) {
     return {Field{"n_steps", "", 0.0, "sum"}.counts(),
-            Field{"seed", "", 0.0, "sum"}.counts(),  // that of the common start, or one that no shard has
+            Field{"seed", "", 0.0, "sum"}.counts(),  // merging keeps a common start's seed, or makes a new one
             {"coef", "weight", 0.0, "mean"},
             Field{"last_step", "weight", 0.0, "derived", "", "coef", "steps"}.counts("n_steps")};
   }
@@ -62,7 +63,7 @@ struct DropoutPegasos : Plain {
       for (int i = 0; i < n; ++i) planned[due[i]] = drawn(due[i], planned[due[i]], t);
       n = 0;
     };
-    x.each([&](index_t j, double xj) {  // first all that are due: their draws overlap
+    x.each([&](index_t j, double xj) {  // first collects the weights that are due, so that their draws overlap
       due[n] = j;
       n += (xj != 0) & is_due(planned[j], t);
       if (n == 64) draw_due();
@@ -111,11 +112,11 @@ struct DropoutPegasos : Plain {
   void draw(index_t j, double t) {
     if (is_due(planned[j], t)) planned[j] = drawn(j, planned[j], t);
   }
-  /// Weight j after step t, if more steps are owed than may be.
+  /// Weight j after step t, drawn if too many steps are pending.
   THRESHER_APART Planned drawn(index_t j, Planned w, double t) const {
     if (!is_due(w, t)) return w;
     if (w.value == 0 || is_free(j)) return {w.value, t};
-    const double column = j == constant ? -1.0 : static_cast<double>(j);  // the constant may move
+    const double column = j == constant ? -1.0 : static_cast<double>(j);  // the column of the constant may change
     while (w.step < t) {
       const double n = w.step < 64 ? 1 : std::min(t - w.step, static_cast<double>(static_cast<index_t>(w.step / 4)));
       w.value *= shrunk(w, n, draws(column, w.step));
@@ -124,21 +125,21 @@ struct DropoutPegasos : Plain {
     return w;
   }
   double owed(index_t j, const Planned& w, double t) const { return is_free(j) ? 0 : t - w.step; }
-  /// E(w), for the owed part of all steps.
+  /// E(w), where `part` of all steps are pending.
   static double expected(double w, double part) {
     const double square = squared(w);
     return w * ((1 + square * (1 - part)) / (1 + square));
   }
-  /// The weight where E is less by `change`: by its slope first, then by the factor there.
+  /// The weight with an E(w) that is less by `change`: a guess from the slope of E, then the quotient by its factor at the guess.
   static double moved(double w, double change, double part) {
     const double square = squared(w), q = 1 / (1 + square), target = w * (1 - part * square * q) - change;
     const double bend = part * square * (3 + square) * q * q, guess = squared(w - change * (1 + bend * (1 + bend)));
     return target * ((1 + guess) / (1 + guess * (1 - part)));
   }
-  /// What the next n steps leave of a weight, as u will have it.
+  /// The factor by which the next n steps shrink a weight, for a uniform number u.
   static double shrunk(const Planned& w, double n, double u) {
     const double square = squared(w.value), p = square / (1 + square), q = 1 - p;
-    if (u <= 1 - n * p) return 1;  // the chance that no coin says shrink is at least that
+    if (u <= 1 - n * p) return 1;  // no step shrinks it with a probability of at least 1 - n p
     if (n == 1) return w.step / (w.step + 1);
     const double z = n / (2 * w.step + n), z2 = z * z;
     const double way = 2 * z * (1 + z2 * (1. / 3 + z2 * (1. / 5 + z2 * (1. / 7 + z2 * (1. / 9 + z2 / 11)))));  // log((s + n) / s)
@@ -146,7 +147,7 @@ struct DropoutPegasos : Plain {
     const double count = mean < 0.5 ? count_draw(u, n, mean) : n - count_draw(1 - u, n, 1 - mean);
     return exp_of_small((p * q * way * (count - n * mean) - count) * (way / n));
   }
-  /// For |x| <= 1/4: the shrinks of a stride.
+  /// exp(x) for |x| <= 1/4, as in a stride.
   static double exp_of_small(double x) {
     const double x2 = x * x, x4 = x2 * x2;
     return (1 + x + x2 * (1. / 2 + x * (1. / 6))) + x4 * ((1. / 24 + x * (1. / 120)) + x2 * (1. / 720 + x * (1. / 5040))) +

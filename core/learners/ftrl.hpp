@@ -8,14 +8,14 @@
 
 namespace thresher {
 
-/// Follow the regularised leader, proximal form: gradients are summed with a pull towards the weights they were taken at.
+/// Follow the regularised leader, proximal form: each gradient is summed with a pull towards the weights at which it was taken.
 ///
 ///     w = argmin_w  <z, w> + l1 |w|_1 + (l2 + (beta + sqrt(n)) / alpha) w^2 / 2
 ///       = -soft(z, l1) / (l2 + (beta + sqrt(n)) / alpha),         feature by feature
 ///     z += g - w (sqrt(n + g^2) - sqrt(n)) / alpha,   n += g^2
 ///
-/// A free constant feature has neither l1 nor l2. A weight is a function of (z, n), kept beside them so that a score is a plain
-/// product; a row costs O(non-zeros), and a penalty that changes O(d).
+/// A free constant feature has neither l1 nor l2. A weight is a function of (z, n), but is stored as well, so that a score is a
+/// plain product. A row costs O(non-zeros), a change of the penalty O(d).
 /// McMahan et al., KDD 2013, Algorithm 1.
 struct FtrlRule {
   using Second = FtrlRule;
@@ -24,7 +24,7 @@ struct FtrlRule {
   Sums* sums;
   double* coef;
   double inverse_alpha, beta, l1, l2;
-  double threshold;  // a weight is 0 where |z| is at most that: l1, but for a look at n_selected of them
+  double threshold;  // a weight is 0 if |z| is at most this: l1, unless n_selected weights are read
   bool free_constant;
   index_t constant, n_weights;
   bool sound = true;
@@ -61,7 +61,7 @@ struct FtrlRule {
   }
   double weight(index_t j) const {
     if (j < constant || !free_constant) return penalised(j);
-    return sums[j].n == 0 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), 0, 0);  // beta may be 0, before the first gradient
+    return sums[j].n == 0 ? 0 : pulled(sums[j], std::sqrt(sums[j].n), 0, 0);  // no 0 / 0 if beta is 0
   }
   bool active(index_t j) const { return order(j) > threshold; }
 
@@ -69,7 +69,7 @@ struct FtrlRule {
   void cut_at(double order) {
     threshold = order;
     l1 = std::min(l1, order);
-  }  // shrunk by what they were learned with
+  }  // weights keep the l1 with which they were learned
   double penalty_at(double order) const { return order; }
   void set_penalty(double p) { l1 = threshold = p; }
 
@@ -92,9 +92,9 @@ struct FtrlRule {
     return -soft_threshold(s.z, cut) / (ridge + (beta + root) * inverse_alpha);
   }
   double penalised(index_t j) const {
-    return std::fabs(sums[j].z) <= threshold ? 0 : pulled(sums[j], std::sqrt(sums[j].n), l1, l2);  // most are 0, and need no root
+    return std::fabs(sums[j].z) <= threshold ? 0 : pulled(sums[j], std::sqrt(sums[j].n), l1, l2);  // most are 0 and need no root
   }
-  /// Without a branch, which would often be mispredicted: both roots take the time of one.
+  /// Written without a branch, which would often be mispredicted. Both roots take the time of one.
   double move(index_t j, double g, double cut, double ridge) {
     Sums& s = sums[j];
     const double n = s.n + g * g, w = coef[j];

@@ -16,11 +16,12 @@ namespace thresher {
 ///
 ///     v = w - eta slope x,     w^g = argmin_w |w - v^g|^2 / 2 + eta alpha (r_g |w|_1 + penalty(w))
 ///
-/// with penalty(w) = sqrt(d_g) |w|_2, or d_g max|w|. Without l1, the steps that a group has missed equal one step of their
-/// summed length, which is taken when a row needs the group: O(non-zeros + sizes of their groups) a row. With l1, they are taken one
-/// by one, after 16384 of them in strides, until the group is zero. The constant has no penalty.   Duchi & Singer, JMLR 10 (2009); Yang (2011), eq. 3.8.
+/// with penalty(w) = sqrt(d_g) |w|_2, or d_g max|w|. Without l1, the overdue steps of a group equal one step of their summed
+/// length, which is taken when a row needs the group: O(non-zeros + sizes of their groups) per row. With l1 (`stepwise`), they
+/// are taken one by one, and in strides after the first 16384, until the group is zero. The constant has no penalty.
+/// Duchi & Singer, JMLR 10 (2009); Yang (2011), eq. 3.8.
 ///
-/// `last` is the sum of eta, or the step, up to which a weight is settled; that of a group is stored at its first member.
+/// `last` is the sum of eta (with `stepwise`, the step) up to which a weight is current. A group stores it at its first member.
 struct GroupFobos : Plain {
   double *coef, *last, *n_steps, *path;  // path: the sum of eta
   const Groups& groups;
@@ -85,7 +86,8 @@ struct GroupFobos : Plain {
     }
     found.forget();
   }
-  void rebuild() {  // of a settled state whose clock was set anew
+  /// For a settled state whose clock has changed.
+  void rebuild() {
     for (index_t j = 0; j < constant; ++j)
       if (!members.each(j, [&](index_t g, double) { last[head(g)] = clock(); })) last[j] = *path;
   }
@@ -110,7 +112,7 @@ struct GroupFobos : Plain {
   const Shrinkage& shrinkage(index_t g) const {
     return found.at(g, [&] { return stepwise ? step_by_step(g) : shrink(g, {}, 0, std::max(0.0, *path - last[head(g)])); });
   }
-  /// What a step of length eta does to a group that was shrunk before.
+  /// The shrinkage of a group by a step of length eta that follows the shrinkage `before`.
   Shrinkage shrink(index_t g, const Shrinkage& before, double l1, double eta) const {
     if (!(eta * alpha > 0)) return {};
     const std::int32_t* member = groups.of(g).begin();

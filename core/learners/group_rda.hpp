@@ -15,9 +15,9 @@ namespace thresher {
 ///
 ///     w^g = argmin_w  <S^g / t, w> + alpha (r_g |w|_1 + penalty(w)) + (1 / (eta0 sqrt(t))) (|w|^2 / 2 + rho |w|_1)
 ///
-/// with penalty(w) = sqrt(d_g) |w|_2, or d_g max|w|. A weight in several groups is the sum of what each of them makes of it (latent
-/// groups), and S is the same for all of them. A weight depends on nothing but the sums of its groups and t, so nothing is
-/// replayed. The constant has no penalty: w = -eta0 S / sqrt(t).   Yang (2011), eq. 3.9-3.14, Remark 5; eta0 = 1 / gamma.
+/// with penalty(w) = sqrt(d_g) |w|_2, or d_g max|w|. A weight in several groups is the sum of its values in each of them
+/// (latent groups), which share S. A weight depends only on t and the sums of its groups, so no step is replayed. The constant
+/// has no penalty: w = -eta0 S / sqrt(t).   Yang (2011), eq. 3.9-3.14, Remark 5; eta0 = 1 / gamma.
 struct GroupRda : Plain {
   double *gradient_sum, *n_steps;
   const Groups& groups;
@@ -36,7 +36,7 @@ struct GroupRda : Plain {
   }
   double loss(double margin, double y) const { return criterion.value(margin, y); }
 
-  /// The weighted slope; a weight moves once for each of its groups.
+  /// The weighted slope. A weight moves once for each of its groups, so it counts that often if steps are damped.
   template <class Row, class Members>
   double slope(const Row& x, double y, double margin, double weight, const Members& members) const {
     return criterion.step(margin, y, weight, [&] {
@@ -54,15 +54,15 @@ struct GroupRda : Plain {
 ///
 ///     w_j = -(eta0 / sqrt(t)) [1 - alpha t sqrt(d_g) / |S^g|]+ S_j
 ///
-/// |S^g|^2 is kept up to date with every addition, so a row costs O(non-zeros) whatever the sizes of its groups. `error` bounds what
-/// rounding did to it: the sum is taken afresh when the bound reaches (512 + d_g) units in the last place, which costs O(1) for each
-/// addition, and when the bound leaves open whether the group is zero.
+/// |S^g|^2 is updated with every addition, so a row costs O(non-zeros) whatever the sizes of its groups. `error` bounds its
+/// rounding error. The sum is recomputed when this bound reaches (512 + d_g) units in the last place, at an amortised cost of
+/// O(1) per addition, and when the bound leaves open whether the group is zero.
 template <class Members>
 struct GroupLassoRda : GroupRda {
   struct Norm { double square, error; };
   Norm* norm;
   Members members;
-  double cut = 0, cut_square = 0;  // alpha t
+  double cut = 0, cut_square = 0;  // alpha t, and its square
   bool finite = true;
 
   template <class Source>
@@ -113,7 +113,7 @@ struct GroupLassoRda : GroupRda {
     cut = alpha * *n_steps;
     cut_square = cut * cut;
   }
-  /// What the penalties leave of S_j.
+  /// S_j after shrinkage.
   double left_of(index_t j) const {
     double share = 0;
     const double sum = gradient_sum[j];

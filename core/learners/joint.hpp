@@ -8,13 +8,13 @@
 
 namespace thresher {
 
-/// Several classes in one step: a row of class t is compared with its rival b, the best of the other classes. It is a row of two
-/// classes whose features are x in the place of t and -x in the place of b, so every rule for two classes has a joint form with
+/// Several classes in one step. A row of class t is compared with its rival b, the best-scoring of the other classes. This is a
+/// two-class row whose features are x for t and -x for b, so every rule for two classes has a joint form with
 ///
 ///     m = <mu_t, x> - <mu_b, x>,      v = x' Sigma_t x + x' Sigma_b x.
 ///
-/// Weights are laid out by feature and class: one read of the row scores all classes, and two of them learn. `apart`: each class
-/// learns against the rest instead, in the same layout.
+/// The weights of a feature for all classes are adjacent, so one pass over the row scores all classes. Two of them learn. With
+/// `apart`, each class learns against the rest instead.
 /// Crammer & Singer, JMLR 3 (2003); Crammer, Dredze & Kulesza, EMNLP 2009.
 struct JointClasses : Plain {
   static constexpr const char* outputs = "output";  // the axis of the classes
@@ -53,7 +53,7 @@ struct JointClasses : Plain {
   void weights(index_t j, double* out) const {
     for (index_t k = 0; k < n_classes; ++k) out[k] = late.of(j * n_classes + k, mean[j * n_classes + k]);
   }
-  /// Of a class against the rest, the mean over the classes.
+  /// With `apart`, the mean over the classes.
   double loss(const double* out, const Item& item) const {
     if (!apart) return Hinge().value(out[item.code] - out[rival(out, n_classes, item.code)], 1);
     double sum = 0;
@@ -63,7 +63,7 @@ struct JointClasses : Plain {
   bool wrong(const double* out, const Item& item) const { return std::max_element(out, out + n_classes) - out != item.code; }
 
  protected:
-  /// learn(sides, m) for the classes that a row concerns: the sides that move together, and their margin.
+  /// Calls learn(sides, m) for the classes that learn from a row: the sides that change together, and their margin.
   template <class Learn>
   bool each_step(const Item& item, const double* out, Learn learn) {
     const index_t t = item.code, b = rival(out, n_classes, t);

@@ -9,8 +9,8 @@
 
 namespace thresher {
 
-/// Passive-aggressive with a margin for each class and at most B weights. A reconstruction: the parts are published, their
-/// composition is ours. With the loss l = max(0, rho_y - y <w, x>) > 0,
+/// Passive-aggressive learning with a margin for each class and at most B weights. Its parts are published, but not their
+/// combination. With the loss l = max(0, rho_y - y <w, x>) > 0,
 ///
 ///     w <- w + min(C, l / |x|^2) y x,   w <- min(1, 1 / (sqrt(lambda) |w|)) w,   the B largest |w_j| stay
 ///
@@ -19,7 +19,7 @@ struct Mbpa : Plain {
   double* coef;
   Budget budget;
   Costs costs;
-  double C, alpha;
+  double C, alpha;  // alpha: lambda
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {

@@ -11,11 +11,11 @@ namespace thresher {
 ///
 ///     W <- argmin_W  |W - (W_t - eta G)|^2 / 2 + eta alpha sum_j |W_j|
 ///
-/// (see row_penalty.hpp for |W_j|). A row of W pays its penalty when it is next asked for: the steps it missed are one prox of the
-/// summed strengths with "l1", "l21" and "linf1"; with "l1_l21" and "lp1" they are made one by one, until the row is 0.
-/// `clock` runs in steps or in rounds, and `paid` is its value when a row last paid. A row of data costs O(n_tasks) for each of its
-/// non-zeros. The gradient of task q counts t / n_q times, as if every round held the task, up to `most`. The constant has
-/// no penalty.   Yang (2011), eq. 4.10.
+/// (see row_penalty.hpp for |W_j|). The penalty of a row of W is applied lazily, when the row is needed. With "l1", "l21" and
+/// "linf1", overdue steps are one prox of their summed strengths. With "l1_l21" and "lp1", they are taken one by one, and later
+/// in strides, until the row is 0. `clock` is the sum of eta or the number of rounds, and `paid` is its value when a row was
+/// last updated. A row of data costs O(n_tasks) per non-zero. The gradient of task q is multiplied by t / n_q, at most by `most`,
+/// as if every round held the task. The constant has no penalty.   Yang (2011), eq. 4.10.
 struct MultiTaskFobos : Plain {
   static constexpr const char* outputs = "task";  // the axis of its outputs
   static constexpr double most = 16;
@@ -49,7 +49,7 @@ struct MultiTaskFobos : Plain {
   }
   template <class Row>
   THRESHER_APART void score(const Row& x, const Item& item, double* out) {
-    x.each([&](index_t j, double) {  // rows of several tasks do not fit the nearest caches
+    x.each([&](index_t j, double) {  // the rows of all tasks exceed the nearest caches
       prefetch_line(row(j));
       prefetch_line(paid + j);
     }, nothing);
@@ -100,12 +100,12 @@ struct MultiTaskFobos : Plain {
     *clock += tick();
     rounds.close();
   }
-  /// Of a row that is up to date, this changes no bit: that costs less than a branch that is often mispredicted.
+  /// Leaves a row that is up to date unchanged. This costs less than a branch, which would often be mispredicted.
   THRESHER_INLINE void catch_up(index_t j) {
     pay(j, row(j), *clock - paid[j], *rounds.n_rounds);
     paid[j] = *clock;
   }
-  /// What row j missed: steps of this sum, or that many rounds, the last of them round t.
+  /// Applies the overdue steps of row j: `missed` is their sum of eta, or the number of rounds, the last of which is round t.
   THRESHER_INLINE void pay(index_t j, double* w, double missed, double t) const {
     if (penalty.composes()) {
       penalty.shrink(w, rounds.n_tasks, alpha * missed, l1_of(j));
@@ -119,7 +119,7 @@ struct MultiTaskFobos : Plain {
       }
     }
   }
-  /// Whether a shorter step after this one may change anything: not when the row is 0, nor when this one was lost in rounding.
+  /// Applies one step. Returns whether a shorter one can still change the row: not if it is 0, or if rounding hid this step.
   bool prox(index_t j, double* w, double step) const {
     const index_t n = rounds.n_tasks;
     if (std::all_of(w, w + n, [](double v) { return v == 0; })) return false;

@@ -9,16 +9,16 @@ namespace thresher {
 ///
 ///     W = argmin_W  <G, W> + alpha sum_j |W_j| + (1 / (eta0 sqrt(t))) |W|^2 / 2        G_jq = S_jq / n_q
 ///
-/// where |W_j| is the penalty of row j (see row_penalty.hpp); row by row  W_j = -eta0 sqrt(t) prox(G_j). Only S is stored. What the
-/// prox needs of a row is computed when a round first asks for it and kept for the round, because its tasks write to S at the same time: a
-/// task reads only its own column, which no other task writes to. A row costs O(n_tasks) for each of its non-zeros, O(1) with "l1".
-/// Dividing by n_q instead of t keeps tasks that are seen rarely from being over-penalised (t / n_q times).
+/// where |W_j| is the penalty of row j (see row_penalty.hpp); row by row  W_j = -eta0 sqrt(t) prox(G_j). Only S is stored. The
+/// number that the prox needs of a row is computed when a round first reads the row, and kept for the round, in which tasks
+/// already write to S. Besides it, a task reads only its own column, to which no other task writes. A row costs O(n_tasks) per
+/// non-zero, O(1) with "l1". Dividing by n_q instead of t keeps rarely seen tasks from being penalised t / n_q times too much.
 /// The constant has no penalty.   Yang (2011), eqs. 4.8, 4.11-4.14.
 struct MultiTaskRda : Plain {
   static constexpr const char* outputs = "task";  // the axis of its outputs
   Rounds rounds;
   RowPenalty penalty;
-  /// What the prox needs of a row, and the round it was computed for.
+  /// The number that the prox needs of a row, and the round for which it was computed.
   struct Kept { double number, round; };
   double* gradient_sum;
   Kept* kept;
@@ -26,7 +26,7 @@ struct MultiTaskRda : Plain {
   const double* l1_weights;
   index_t constant;
   const Loss& criterion;
-  mutable std::vector<double> parts;  // 1 / n_q: a row of data divides once for each task, not for each of its non-zeros
+  mutable std::vector<double> parts;  // 1 / n_q, so that a row of data divides once per task, not per non-zero
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -48,13 +48,13 @@ struct MultiTaskRda : Plain {
     if (rounds.ends_before(item)) rounds.close();
   }
 
-  /// With the weights of the round's start; item's task has not joined it yet.
+  /// Uses the weights at the start of the round, which item's task has not joined yet.
   template <class Row>
   THRESHER_APART void score(const Row& x, const Item& item, double* out) {
     const double part = 1 / rounds.seen_before(item.code);
     if (!penalty.is_plain())
       for (index_t q = 0; q < rounds.n_tasks; ++q) parts[q] = 1 / rounds.seen_before(q);
-    x.each([&](index_t j, double) {  // rows of several tasks do not fit the nearest caches
+    x.each([&](index_t j, double) {  // the rows of all tasks exceed the nearest caches
       prefetch_line(gradient_sum + j * rounds.n_tasks);
       prefetch_line(kept + j);
     }, nothing);
@@ -99,18 +99,19 @@ struct MultiTaskRda : Plain {
   double step(double t) const { return eta0 * std::sqrt(t); }
   double l1_of(index_t j) const { return l1_weights ? l1_weights[j] : l1_weight; }
 
-  /// `parts` as if the open round were complete.
+  /// Sets `parts` as if the open round were complete.
   void divide() const {
     for (index_t q = 0; q < rounds.n_tasks; ++q) parts[q] = 1 / rounds.seen(q);
   }
   double mean(index_t j, index_t q) const { return parts[q] * at(j, q); }
 
-  /// prox(G_j)_q at the start of the open round, for which the row has been kept.
+  /// prox(G_j)_q at the start of the open round. Unless the penalty is plain, requires keep(j).
   double now(index_t j, index_t task, double part) const {
     return penalty.entry(part * at(j, task), kept[j].number, alpha, l1_of(j));
   }
-  /// Keep what the prox needs of row j for this round. No task writes to a row before it has asked for it, so the first to ask
-  /// computes it. Where that takes a few operations, all of them do: a branch would often be mispredicted.
+  /// Computes and keeps the number of row j for this round. A task reads a row before it writes to it, so the first read of a
+  /// round sees the sums of its start. A cheap number is computed in every read and then selected, since a branch would often
+  /// be mispredicted.
   THRESHER_INLINE void keep(index_t j, double round) {
     const bool is_new = kept[j].round != round;
     if (penalty.goes_by_length()) kept[j] = {choose(is_new, of_row(j), kept[j].number), round};

@@ -5,12 +5,12 @@
 
 namespace thresher {
 
-/// AROW with an inertia of its own for every row, which keeps the sum of variances bounded. On a row with hinge loss l > 0 and
+/// AROW with a different inertia for every row, which bounds the sum of variances. On a row with hinge loss l > 0 and
 /// variance v = x' Sigma x above 1 / b:
 ///
 ///     r_t = v / (b v - 1),   beta = 1 / (v + r_t),   mu += l beta y Sigma x,   Sigma^-1 += x x' / r_t
 ///
-/// A row of less variance causes no update. A row weight divides r_t.   Orabona & Crammer, NIPS 2010, section 5.
+/// A row of smaller variance causes no update. A row weight divides r_t.   Orabona & Crammer, NIPS 2010, section 5.
 struct NarowRule : ConfidenceRule {
   double b;
 

@@ -5,8 +5,8 @@
 
 namespace thresher {
 
-/// Normal herd: every weight vector of N(mu, Sigma) takes the PA-II step w -> A w + b of the row, and what comes out is the new
-/// normal. On a row with hinge loss l > 0, with g = 1 / C, v = x' Sigma x and beta = 1 / (v + g):
+/// Normal herd: every weight vector of N(mu, Sigma) takes the PA-II step w -> A w + b of the row, which gives the new normal
+/// distribution. On a row with hinge loss l > 0, with g = 1 / C, v = x' Sigma x and beta = 1 / (v + g):
 ///
 ///     mu    += l beta y Sigma x
 ///     Sigma -= beta^2 (v + 2 g) (Sigma x)(Sigma x)'      the same as   Sigma^-1 += (v + 2 g) / g^2  x x'

@@ -8,13 +8,13 @@
 
 namespace thresher {
 
-/// Online feature selection: a gradient step on the hinge loss with an l2 penalty, then at most B weights.
+/// Online feature selection: a gradient step on the hinge loss with an l2 penalty, then truncation to at most B weights.
 ///
 ///     w <- (1 - lambda eta) w
 ///     if y <w, x> <= 1 before:   w <- w + eta y x,   w <- min(1, 1 / (sqrt(lambda) |w|)) w,   the B largest |w_j| stay
 ///
-/// A row weight multiplies eta; a step longer than 1 / lambda removes all weights. Without `shrink`, 1 - lambda eta is left out, as in
-/// the authors' MATLAB.   Wang, Zhao, Hoi & Jin, TKDE 26 (2014).
+/// A row weight multiplies eta. A step of at least 1 / lambda first removes all weights. Without `shrink`, the factor
+/// 1 - lambda eta is left out, as in the authors' MATLAB code.   Wang, Zhao, Hoi & Jin, TKDE 26 (2014).
 struct Ofs : Plain {
   double* coef;
   Budget budget;

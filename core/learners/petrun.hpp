@@ -8,7 +8,7 @@ namespace thresher {
 
 /// The perceptron with at most B weights: if y <w, x> <= 0,   w <- w + eta y x,   and the B largest |w_j| stay.
 ///
-/// A row weight multiplies eta. What a row pays is max(0, -y <w, x>).   Wang, Zhao, Hoi & Jin, TKDE 26 (2014).
+/// A row weight multiplies eta. The loss is max(0, -y <w, x>).   Wang, Zhao, Hoi & Jin, TKDE 26 (2014).
 struct Petrun : Plain {
   double* coef;
   Budget budget;

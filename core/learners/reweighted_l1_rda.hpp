@@ -9,20 +9,20 @@
 
 namespace thresher {
 
-/// Dual averaging with an l1 penalty that is weighted anew in every step: small weights pay more, large ones less.
+/// Dual averaging with an l1 penalty that is reweighted in every step: it is stronger for small weights than for large ones.
 ///
 ///     w_{t+1} = -(eta0 / sqrt(t)) soft(G_t, alpha Q_t + rho sqrt(t) / eta0),   Q_t = sum_{s <= t} Theta_s,
 ///     Theta_1 = 1,   Theta_{t+1} = 1 / (|w_{t+1}| + smoothing)
 ///
-/// The gradient of a step is the mean over its mini-batch. A weight without gradient is brought up to date when a row asks for it:
-/// one that is 0 stays 0, so that n steps are Q += n / smoothing; one that is not is stepped, since the recursion is one of Abel's
-/// second kind, without a closed form: one by one while steps are long, then in strides. All in all O(non-zeros log(steps)).
+/// The gradient of a step is the mean over its mini-batch. A weight without gradients is updated lazily, when a row needs it. A
+/// weight of 0 stays 0, so n steps are Q += n / smoothing. For others, the recursion (an Abel equation of the second kind) has no
+/// closed form: steps are taken one by one while they are long, then in strides. A row costs O(non-zeros log(steps)).
 /// Jumutc (2016), Algorithm 9.
 template <class Batch>
 struct ReweightedL1RdaRule {
   using Second = L1RdaRule<Direct>;
   static constexpr bool lazy = true, sound = true;
-  /// Of one weight: after `step` steps, G and Q.
+  /// G and Q of a weight after `step` steps.
   struct Course { double gradient, penalty, step; };
   using Paid = RisingPenalty::Paid;
   double *gradient_sum, *n_steps;
@@ -31,7 +31,7 @@ struct ReweightedL1RdaRule {
   RisingPenalty rising;
   bool free_constant;
   index_t constant;
-  double shown = -1;  // for a look at the weights: the penalty that decides which of them are 0, if not alpha
+  double shown = -1;  // if at least 0: the penalty that decides which weights read as 0, in place of alpha
 
   static void declare(std::vector<Field>& all, bool) {
     all.push_back({"gradient_sum", "weight", 0.0, "sum"});
@@ -48,7 +48,7 @@ struct ReweightedL1RdaRule {
 
   template <class Row, class Keep>
   double score(const Row& x, Keep keep) {
-    x.each([&](index_t j, double) {  // three numbers for each weight do not fit the nearest caches
+    x.each([&](index_t j, double) {  // three numbers per weight exceed the nearest caches
       prefetch_line(paid + j);
       prefetch_line(gradient_sum + j);
     }, nothing);
@@ -71,14 +71,14 @@ struct ReweightedL1RdaRule {
       if (!free_constant) look(j, xj);
     });
     bring_up();
-    const double least = rising.cut(0, t);  // one that is 0 may still owe, and is cut by less
+    const double least = rising.cut(0, t);  // a weight of 0 with overdue steps gets a smaller cut, but stays 0
     const auto shrunk = [&](index_t j, double xj) {
       return soft_threshold(gradient_sum[j], rising.alpha * paid[j].penalty + least) * xj;
     };
     return -scale * x.sum(shrunk, [&](index_t j, double xj) { return free_constant ? gradient_sum[j] * xj : shrunk(j, xj); });
   }
-  /// Called before the step is counted: the weight moves on by one step, with its gradient; in a mini-batch, once that is over. A weight
-  /// that is 0 and stays so owes that step, too.
+  /// Called before the step is counted. Takes one step of each weight with its gradient; in a mini-batch, the gradient is held
+  /// back until the batch is over. For a weight that is 0 and stays 0, this step stays overdue as well.
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep) {
     const double t = *n_steps, scale = scale_at(t);
@@ -156,7 +156,7 @@ struct ReweightedL1RdaRule {
 
  private:
   bool is_free(index_t j) const { return j == constant && free_constant; }
-  /// Of a weight that is not free, with this gradient sum: one that was 0 once is 0, since its cut only rises.
+  /// Whether a weight that is not free is 0 with this gradient sum, judged by the cut when it was last updated: cuts only rise.
   bool is_zero(index_t j, double gradient) const { return std::fabs(gradient) <= rising.cut(paid[j].penalty, paid[j].step); }
   double theta(double w, double step) const { return step == 0 ? 1 : 1 / (std::fabs(w) + rising.smoothing); }
   static double order_of(const Course& c) { return c.step == 0 ? 0 : std::fabs(c.gradient) / c.penalty; }
@@ -165,11 +165,11 @@ struct ReweightedL1RdaRule {
     const double least = is_free(j) ? 0 : rising.cut(c.penalty, c.step);
     return std::fabs(c.gradient) <= least ? 0 : -scale * soft_threshold(c.gradient, least);
   }
-  /// Weight j after `t` steps without a gradient since its last one.
+  /// Weight j after step t, without gradients since it was last updated.
   THRESHER_INLINE Course course(index_t j, double t) const {
     Course c{gradient_sum[j], paid[j].penalty, paid[j].step};
     if (c.step == t) return c;
-    const double held = batch[j];  // of a mini-batch that is over
+    const double held = batch[j];  // by a mini-batch that is over
     if (is_free(j)) return {c.gradient + held, 0, t};
     if (held != 0 || c.step == 0) c = {c.gradient + held, c.penalty + theta(value(j, c, scale_at(c.step)), c.step), c.step + 1};
     const double size = std::fabs(c.gradient);
@@ -187,7 +187,7 @@ struct ReweightedL1RdaRule {
     paid[j] = {c.penalty, c.step};
   }
   double caught_up(index_t j, double scale) {
-    // One that is 0 stays so until it has a gradient, and is brought up to date then.
+    // A weight of 0 stays 0 until it has a gradient, and is brought up to date then.
     if (!Batch::waits && !is_free(j) && std::fabs(gradient_sum[j]) <= rising.cut(paid[j].penalty, paid[j].step)) return 0;
     const Course c = course(j, *n_steps);
     if (Batch::waits || !is_free(j)) keep(j, c);

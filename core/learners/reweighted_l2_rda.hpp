@@ -9,27 +9,28 @@
 
 namespace thresher {
 
-/// Dual averaging with an l2 penalty that is weighted anew in every step, an approximation of counting the weights in use.
+/// Dual averaging with an l2 penalty that is reweighted in every step, to approximate the number of non-zero weights.
 ///
 ///     w_{t+1} = -G_t / R_t,   R_t = alpha t + sum_{s <= t} Theta_s,   Theta_1 = 1,   Theta_{t+1} = 1 / (w_{t+1}^2 + smoothing)
 ///
-/// G sums the mean gradients of mini-batches. No weight is 0 by itself: a prediction leaves out those of at most `threshold`. A
-/// weight without gradient follows R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2): n steps are n phi where G = 0.
-/// Else as many as leave R about the same are a cubic of their number, which is most of all catching up,
+/// G sums the mean gradients of mini-batches. No weight becomes exactly 0: predictions leave out those of size at most
+/// `threshold`. A weight without gradients follows R <- R + phi(R), phi = alpha + R^2 / (smoothing R^2 + G^2). If G = 0, n
+/// steps add n phi. Otherwise, steps that hardly change R, as most overdue steps do, add a cubic in their number:
 ///
-///     R_n = R + n phi + C(n, 2) phi phi' + C(n, 3) phi phi'^2 + (n (n - 1) (2n - 1) / 12) phi^2 phi'',
+///     R_n = R + n phi + C(n, 2) phi phi' + C(n, 3) phi phi'^2 + (n (n - 1) (2n - 1) / 12) phi^2 phi''.
 ///
-/// and more are taken one by one while they are large and bend, then at once by the flow of the recursion with its first
+/// Other steps are taken one by one while they are large and uneven, then at once by the flow of the recursion with its first
 /// corrections,
 ///
-///     tau(R) = integral of 1 / phi  +  log(phi) / 2  -  phi' / 12,      tau(R_n) = tau(R_0) + n      (Newton),
+///     tau(R) = integral of 1 / phi  +  log(phi) / 2  -  phi' / 12,      tau(R_n) = tau(R_0) + n      (Newton).
 ///
-/// each to about 1e-8 of R. After 16384 steps that were still too rough for this, they are made in strides by the midpoint rule.
+/// Both have an error of about 1e-8 of R. If the flow is still too inaccurate after 16384 single steps, strides by the midpoint
+/// rule follow.
 ///
-/// The constant feature is one like the others, but for the threshold.   Jumutc (2016), Algorithm 10.
+/// The constant feature is treated like the others, except for the threshold.   Jumutc (2016), Algorithm 10.
 template <class Batch>
 struct ReweightedL2Rda : Plain {
-  /// Of one weight: after `step` steps, R.
+  /// R of a weight after `step` steps.
   struct Course { double denominator, step; };
   double *gradient_sum, *n_steps;
   Course* courses;
@@ -37,9 +38,9 @@ struct ReweightedL2Rda : Plain {
   double alpha, smoothing, threshold;
   index_t constant;
   const Loss& criterion;
-  static constexpr int few = 64;  // weights that are worked on together
+  static constexpr int few = 64;  // weights that are processed together
   bool wide = is_wide();
-  static constexpr double kRough = 3e-8;  // jumps are for ways less rough than this: about ten times their error
+  static constexpr double kRough = 3e-8;  // jumped() needs a roughness below this, about ten times its error
 
   template <class Source>
   static std::vector<Field> fields(const Source&) {
@@ -58,7 +59,7 @@ struct ReweightedL2Rda : Plain {
 
   template <class Row>
   double margin(const Row& x) {
-    x.each([&](index_t j, double) {  // three numbers for each weight do not fit the nearest caches
+    x.each([&](index_t j, double) {  // three numbers per weight exceed the nearest caches
       prefetch_line(courses + j);
       prefetch_line(gradient_sum + j);
     }, nothing);
@@ -80,7 +81,7 @@ struct ReweightedL2Rda : Plain {
     }) / batch.batch_size;
     if constexpr (Batch::waits) {
       if (slope != 0)
-        x.each([&](index_t j, double xj) {  // every j was caught up by margin
+        x.each([&](index_t j, double xj) {  // margin() has brought every j up to date
           if (xj != 0) batch.add(j, slope * xj);
         });
     } else if (slope != 0) {
@@ -113,7 +114,7 @@ struct ReweightedL2Rda : Plain {
     index_t j;
     double x;
   };
-  /// act(values, n) for a row's non-zeros, n at most `few` at a time.
+  /// Calls act(values, n) for the non-zeros of a row, at most `few` at a time.
   template <class Row, class Act>
   static void each_few(const Row& x, Act act) {
     Value values[few];
@@ -130,8 +131,8 @@ struct ReweightedL2Rda : Plain {
     const double w = value(gradient, c), theta = c.step == 0 ? 1 : 1 / (w * w + smoothing);
     return {c.denominator + alpha + theta, c.step + 1};
   }
-  Course next(index_t j) const { return stepped(gradient_sum[j], courses[j]); }  // of one that is up to date
-  /// With what a mini-batch held back that is over.
+  Course next(index_t j) const { return stepped(gradient_sum[j], courses[j]); }  // of a weight that is up to date
+  /// The gradient sum, including what a finished mini-batch held back.
   double gradient(index_t j) const {
     return Batch::waits && courses[j].step < *n_steps ? gradient_sum[j] + batch[j] : gradient_sum[j];
   }
@@ -144,8 +145,8 @@ struct ReweightedL2Rda : Plain {
     near(g, t - c.step, c.denominator, is_near);
     return is_near ? Course{c.denominator, t} : far(g, c, t);
   }
-  /// All n steps at once, if what the cubic leaves out is about 1e-10 of R: by x = n phi / R, the part of itself by which R grows,
-  /// and its slope R phi' / phi, that is about x^4 / 2 times the slope. phi is 1 / smoothing, but for poles at least R away.
+  /// Takes all n steps at once if the cubic is accurate to about 1e-10 of R. With x = n phi / R, the relative growth of R, its
+  /// remainder is about x^4 / 2 times R phi' / phi, because the poles of phi are at least R away.
   template <class V>
   THRESHER_INLINE void near(const V& g, const V& n, V& r, typename LaneOf<V>::Mask& is_near) const {
     const V per_r = 1.0 / r, q = g * per_r, square = q * q, theta = 1.0 / (smoothing + square);
@@ -179,7 +180,7 @@ struct ReweightedL2Rda : Plain {
     }
   }
   THRESHER_AVX2 void step_wide(const Value* some, int n, double slope) { step_all<Widest>(some, n, slope); }
-  /// One step with a gradient for weights that are up to date.
+  /// Takes one step with a gradient, of weights that are up to date.
   template <class V>
   THRESHER_INLINE void step_all(const Value* some, int n, double slope) {
     constexpr int N = LaneOf<V>::width;
@@ -211,7 +212,7 @@ struct ReweightedL2Rda : Plain {
     }
     return c;
   }
-  /// At most n steps, as many as leave R about the same.
+  /// Takes at most n steps, as many as hardly change R.
   Course strode(double g, const Course& c, double n) const {
     const double rise = phi(g, c.denominator), most = c.denominator / 256;
     if (n * rise > most) n = std::max(1.0, std::floor(most / rise));
@@ -222,15 +223,15 @@ struct ReweightedL2Rda : Plain {
     const double q = g / r, below = smoothing + q * q;
     return 2 * q * q / (r * below * below);
   }
-  /// A bound on phi' phi / R from r on: what the corrections left out weigh. Both phi' and phi / R rise before they fall; past
-  /// |G| / sqrt(smoothing) they only fall, before it they are bounded by their peaks.
+  /// An upper bound on phi' phi / R from r on, the size of the corrections that the flow leaves out. Both phi' and phi / R
+  /// fall beyond |G| / sqrt(smoothing); before it, they are bounded by their peaks.
   double roughness(double g, double r) const {
     const double peak = std::fabs(g) / std::sqrt(smoothing);
     if (r >= peak) return bend(g, r) * phi(g, r) / r;
-    const double half = 0.5 / (smoothing * peak);  // peak of (phi - alpha) / R; that of phi' is 1.3 of it
+    const double half = 0.5 / (smoothing * peak);  // peak of (phi - alpha) / R; that of phi' is 1.3 times as high
     return 1.3 * half * (alpha / r + half);
   }
-  /// R after n steps from r0: tau(R) - tau(r0) = n, differences taken in forms that keep their digits.
+  /// R after n steps from r0: tau(R) - tau(r0) = n, with differences written so that nothing cancels.
   double jumped(double g, double r0, double n) const {
     const double a = 1 + alpha * smoothing, size = std::fabs(g), c = std::sqrt(a * alpha);
     const double least = phi(g, r0);

@@ -4,7 +4,7 @@
 
 namespace thresher {
 
-/// Soft confidence-weighted learning: the constraint of CW may be missed, at a price.
+/// Soft confidence-weighted learning: the constraint of CW may be violated at a cost.
 ///
 ///     min KL(N(mu', Sigma') || N(mu, Sigma)) + C l (I)  |  + C l^2 (II),      l = max(0, phi sqrt(v') - m')
 ///

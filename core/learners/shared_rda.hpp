@@ -11,13 +11,14 @@ namespace thresher {
 /// Dual averaging with one set of features for all classes. Each class has its loss against the rest; after t rows with gradient
 /// sums S (row j: feature j over the classes),
 ///
-///     W = argmin_W  <S / t, W> + alpha sum_j |W_j|_2 + (1 / (eta0 sqrt(t))) |W|^2 / 2,      W_j = -(eta0 / sqrt(t)) shrink(S_j, alpha t)
+///     W = argmin_W  <S / t, W> + alpha sum_j |W_j|_2 + (1 / (eta0 sqrt(t))) |W|^2 / 2
+///     W_j = -(eta0 / sqrt(t)) shrink(S_j, alpha t)
 ///
-/// A row of data costs O(n_outputs) for each of its non-zeros; the length of S_j is kept, so that a feature that is out costs O(1).
-/// With one output (two classes) this is l1-RDA, to the bit. The constant has no penalty.
+/// A row of data costs O(n_outputs) per non-zero. The length of S_j is stored, so a feature that is not in use costs O(1).
+/// With one output (two classes) this is l1-RDA, bit for bit. The constant has no penalty.
 ///
-/// `n_selected = K`: alpha follows an order statistic of the lengths, found anew at t = 64, 128, 256, ...; readers cut exactly
-/// behind the K-th.
+/// With `n_selected` = K, alpha follows an order statistic of the lengths, recomputed at t = 64, 128, 256 and so on. Before
+/// weights are read, the cut is set exactly behind the K-th.
 struct SharedRda : Plain {
   static constexpr const char* outputs = "output";  // the axis of its outputs
   double *gradient_sum, *length, *n_steps, *level;
@@ -63,7 +64,7 @@ struct SharedRda : Plain {
     };
     x.each([&](index_t j, double xj) {
       if (length[j] > cut) add(j, -scale * row_factor(length[j], cut) * xj);
-      else out[0] += 0 * xj;  // NaN must not go unnoticed
+      else out[0] += 0 * xj;  // propagates NaN
     }, [&](index_t j, double xj) { add(j, -scale * xj); });
   }
   template <class Row>
@@ -75,7 +76,7 @@ struct SharedRda : Plain {
     for (index_t k = 0; k < n_outputs; ++k)
       out[k] = -scale * (n_outputs == 1 && j != constant ? soft_threshold(row(j)[k], cut) : factor * row(j)[k]);
   }
-  /// The mean over the outputs.
+  /// The mean loss over the outputs.
   double loss(const double* out, const Item& item) const {
     double sum = 0;
     for (index_t k = 0; k < n_outputs; ++k) sum += criterion.value(out[k], target(k, item));
@@ -112,7 +113,7 @@ struct SharedRda : Plain {
     if (level) refresh();
     look_up();
   }
-  /// Before weights are read: exactly n_selected features, or all if there are fewer.
+  /// Before weights are read: selects exactly n_selected features, or all if there are fewer.
   void read() {
     if (level) cut = next_length();
   }

@@ -10,18 +10,18 @@
 
 namespace thresher {
 
-/// Second-order online feature selection: diagonal AROW on all features, of which the B surest have a weight. On a row with
-/// hinge loss l = max(0, 1 - y <mu, x>) > 0, with beta = 1 / (sum_j s_j x_j^2 + r),
+/// Second-order online feature selection: diagonal AROW on all features, of which the B with the smallest variances have
+/// weights. On a row with hinge loss l = max(0, 1 - y <mu, x>) > 0, with beta = 1 / (sum_j s_j x_j^2 + r),
 ///
 ///     mu_j += l beta y s_j x_j,     1 / s_j += x_j^2 / r,     mu_j = 0 outside the B smallest s_j
 ///
-/// A variance only falls, and only when its feature is met: a feature of the row that is not among the B enters if its s_j is
-/// below their largest, `advantage` times at least, which leaves (of equal ones, the last). A heap of the B keeps the largest on top: O(non-zeros log B).
-/// A row weight divides r. The constant is never counted and never cut.   Wu, Hoi, Mei & Yu, TKDD 11 (2017).
+/// A variance only falls, and only if its feature is in the row. A feature of the row outside the B enters if `advantage` times
+/// its s_j is below their largest, which it replaces (of equal ones, the last). A heap with the largest on top costs O(log B)
+/// per non-zero. A row weight divides r. The constant is never counted and never cut.   Wu, Hoi, Mei & Yu, TKDD 11 (2017).
 struct Sofs : Plain {
   struct Belief { double mean, variance; };
   Belief* belief;
-  double *names, *place;  // one more than: the feature at a place of the heap; the place of a feature. 0: none
+  double *names, *place;  // 1 + the feature at a place of the heap, 1 + the place of a feature; 0: none
   index_t room, n_used = 0, constant;
   double r, advantage;
   std::vector<index_t> idle;  // during an update, features of the row that are not in use
@@ -51,7 +51,7 @@ struct Sofs : Plain {
   template <class Row>
   bool update(const Row& x, double y, double margin, double weight) {
     const double l = loss(margin, y), inertia = r / weight;
-    if (l == 0 || !std::isfinite(inertia)) return false;  // a negligible weight
+    if (l == 0 || !std::isfinite(inertia)) return false;  // the row weight is negligible
     const double spread = x.sum([&](index_t j, double xj) { return belief[j].variance * xj * xj; });
     const double step = l / (spread + inertia) * y;
     const auto learn = [&](index_t j, double xj) {
@@ -62,7 +62,7 @@ struct Sofs : Plain {
     x.each([&](index_t j, double xj) {
       if (xj == 0) return;
       learn(j, xj);
-      if (in_use(j)) sink(static_cast<index_t>(place[j]) - 1);  // at once: a heap forgives one key out of place, not two
+      if (in_use(j)) sink(static_cast<index_t>(place[j]) - 1);  // at once: sink() repairs only one misplaced key
       else idle.push_back(j);
     }, learn);
     for (const index_t j : idle) enter(j);
@@ -70,8 +70,8 @@ struct Sofs : Plain {
     return true;
   }
 
-  /// The features met whose variance is smallest, that of a feature with a weight divided by its advantage; of equal ones, those
-  /// with a weight and then the first.
+  /// Selects, of the features met, those with the smallest variances, where that of a feature with a weight is divided by
+  /// `advantage`. Ties go to features with a weight, then to the first.
   void rebuild() {
     std::vector<index_t> met;
     for (index_t j = 0; j < constant; ++j)

@@ -5,14 +5,17 @@
 
 namespace thresher {
 
-/// Second-order perceptron. S holds the rows of all mistakes (y score <= 0), u = sum of y x over them:
+/// Second-order perceptron. S holds the rows of all mistakes (y score <= 0), and u is the sum of y x over them:
 ///
 ///     score = <w, x>,   w = (a I + S S')^-1 u
 ///
-/// With Sigma = (a I + S S')^-1 a mistake is the step  w += (1 - y score) / (v + 1) y Sigma x,  Sigma^-1 += x x'  from Sigma = I / a.
+/// With Sigma = (a I + S S')^-1, which starts at I / a, a mistake is the step
+///
+///     w += (1 - y score) / (v + 1) y Sigma x,   Sigma^-1 += x x'
+///
 /// A row weight counts the row that many times.   Cesa-Bianchi, Conconi & Gentile, SIAM J. Comput. 34 (2005), Fig. 3.
 struct SopRule : ConfidenceRule {
-  double a;  // inside Sigma from the start
+  double a;  // part of the initial Sigma
 
   template <class Source>
   explicit SopRule(const Source& s) : a(s.number("a")) {}
@@ -25,7 +28,7 @@ struct SopRule : ConfidenceRule {
   Step step(double m, double v, double weight) const override { return {(1 - m) / (v + 1 / weight), 1 / weight}; }
 };
 
-/// The same with the diagonal of S S': a mistake adds to two sums, and a weight is their quotient. O(non-zeros) a row.
+/// The same with the diagonal of S S': a mistake adds to two sums, and a weight is their quotient. A row costs O(non-zeros).
 struct SopDiagonal : Plain {
   struct Sums { double label, square; };  // of y x_j, of x_j^2
   Sums* sums;

@@ -9,25 +9,25 @@
 
 namespace thresher {
 
-/// The common part of all l1 learners. A rule defines a weight and the effect of a gradient on it:
+/// The common part of all l1 learners. A rule defines weights and the effect of a gradient on them:
 ///
 ///   static void declare(fields, second)     Rule(source, second)     its arrays; as the `second` learner, without an l1 penalty
-///   double score(row, keep)                 void add(row, slope, keep)     over the features that `keep` names, and the constant
-///   double reach(row)                       how far a unit of slope moves the score of its row; 0 if gradients shorten their own steps
+///   double score(row, keep)                 void add(row, slope, keep)     over the features with keep(j), and the constant
+///   double reach(row)                       how far a unit of slope moves the score of a row; 0 if gradients shorten the steps
 ///   double weight(j)   bool active(j)       the weight for a prediction; whether it is in use now
 ///   bool   sound                            whether its sums are still finite
-///   double order(j)                         weights are 0 where this is at most the penalty's cut
-///   void   cut_at(order)                    put the cut exactly there, for a look at the weights
-///   double penalty_at(order)                the penalty whose cut lies there now      void set_penalty(p)
+///   double order(j)                         a weight is 0 if this is at most the cut of the penalty
+///   void   cut_at(order)                    sets the cut to exactly this, before weights are read
+///   double penalty_at(order)                the penalty whose cut is this now      void set_penalty(p)
 ///   bool   row_completes_batch()   double batch_size()   void step()   bool finish()   void settle()
-///   double judged(row, margin)              if it differs from the score: that of a prediction
-///   Two    both_scores(row)                 if it differs: both, in one look at the row
-///   double n_unfinished()                   if it is lazy: the rows that wait for their mini-batch to be complete
-///   bool   surely_finite(n)                 if that is known sooner than by the n weights: whether all of them are finite
+///   double judged(row, margin)              optional: the score of a prediction, if it differs
+///   Two    both_scores(row)                 optional: both scores, in one pass over the row
+///   double n_unfinished()                   if lazy: the number of rows in the open mini-batch
+///   bool   surely_finite(n)                 optional: true only if all n weights are finite, without a look at each
 ///
-/// `n_features_to_select = K`: the penalty follows an order statistic, so that K weights remain. It is found anew at step 64,
-/// 128, 256, ..., for O(d) each; a look at the weights cuts exactly behind the K-th, whenever it comes.
-/// `debias`: a second learner of the same kind without the l1 penalty learns on the features in use, and is what predicts.
+/// With `n_selected` = K, the penalty follows an order statistic, so that K weights remain. It is recomputed at steps 64, 128,
+/// 256 and so on, in O(d) each. Before weights are read, the cut is set exactly behind the K-th.
+/// With `debias`, a second learner without the l1 penalty learns on the features in use, and predicts.
 template <class Rule>
 struct Sparse {
   using Second = typename Rule::Second;
@@ -94,7 +94,7 @@ struct Sparse {
     return moved;
   }
   bool sound() const { return rule.sound && (!second || second->sound); }
-  /// Where a new penalty changes more than the weights of a row, the caller must know: what is owed is settled first.
+  /// Before the penalty of a lazy rule changes, the caller must settle all overdue steps.
   bool wants_settling() const {
     if constexpr (Rule::lazy) return level && *n_steps * 2 == next_refresh && *n_steps >= 64 && rule.n_unfinished() == 0;
     return false;
@@ -115,7 +115,7 @@ struct Sparse {
     if (second) second->rebuild();
     if (level) refresh();
   }
-  /// Before weights are read: exactly n_selected of them, or all if there are fewer.
+  /// Before weights are read: selects exactly n_selected of them, or all if there are fewer.
   void read() {
     if (level) rule.cut_at(cut());
   }
@@ -151,7 +151,7 @@ struct Sparse {
   }
   /// The (n_selected + 1)-th largest order of all features; 0 if there are too few.
   double cut() const {
-    std::vector<double> orders;  // of features that were met; one that the second learner never met cannot be one of K
+    std::vector<double> orders;  // of features that have been met, also by the second learner if there is one
     for (index_t j = 0; j < constant; ++j) {
       const double order = rule.order(j);
       if (order > 0 && !(second && second->weight(j) == 0)) orders.push_back(order);

@@ -3,17 +3,18 @@
 
 namespace thresher {
 
-/// Every other form of it: with l1 inside the groups (r_g), the sparsity-enhancing rho, or the largest value as the norm of a group.
-/// On the scale of sums
+/// The other group penalties: with l1 inside the groups (r_g), with the sparsity-enhancing rho, or with the maximum norm of a
+/// group. On the scale of sums
 ///
-///     w^g = -(eta0 / sqrt(t)) shrink(S^g),   l1 = alpha t r_g + rho sqrt(t) / eta0,   penalty = alpha t sqrt(d_g)  or  alpha t d_g
+///     w^g = -(eta0 / sqrt(t)) shrink(S^g),      l1 = alpha t r_g + rho sqrt(t) / eta0,
+///     penalty = alpha t sqrt(d_g)  or  alpha t d_g
 ///
-/// What shrinking leaves depends on t, so it is found anew for the groups of each row: O(non-zeros + sizes of their groups).
+/// The shrinkage depends on t, so it is recomputed for the groups of each row: O(non-zeros + sizes of their groups).
 template <class Members>
 struct SparseGroupRda : GroupRda {
   const double* l1_weights;  // one per group, or null: l1_weight for all
   double l1_weight, rho;
-  bool largest;  // the norm
+  bool largest;  // whether the norm is the maximum norm
   Members members;
   Memo<Shrinkage> found;
 

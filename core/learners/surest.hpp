@@ -9,13 +9,13 @@
 
 namespace thresher {
 
-/// A learner with variances of which only the `n_selected` surest weights are read: those with the largest |mean| / deviation, of
-/// equal ones the first. It learns with all of them. The constant does not count; 0 reads all.
+/// A learner with variances that learns with all weights, of which only the `n_selected` surest are read: those with the largest
+/// |mean| / deviation, ties to the first. The constant does not count. With 0, all weights are read.
 template <class Learner>
 struct Surest : Learner {
   index_t n_selected, constant;
-  double cut = -1;       // features above it are read,
-  index_t last_of = -1;  // and those that equal it, up to this one
+  double cut = -1;       // features above it are read
+  index_t last_of = -1;  // and those equal to it, up to this one
 
   template <class Source, class... More>
   explicit Surest(const Source& s, More... more)
@@ -29,7 +29,7 @@ struct Surest : Learner {
   }
   /// The evidence for a feature: mean^2 / variance.
   double evidence(index_t j) const { return sureness(j) * sureness(j); }
-  /// Before weights are read: find the cut.
+  /// Before weights are read: finds the cut.
   void read() {
     if (n_selected == 0) return;
     std::vector<double> sure;
@@ -39,7 +39,7 @@ struct Surest : Learner {
     const auto kth = sure.begin() + (n_selected - 1);
     std::nth_element(sure.begin(), kth, sure.end(), std::greater<double>());
     cut = *kth;
-    index_t n_equal = 1 + std::count(sure.begin(), kth, cut);  // how many of them there is room for
+    index_t n_equal = 1 + std::count(sure.begin(), kth, cut);  // how many of the equal ones are read
     for (last_of = -1; n_equal > 0; --n_equal) do
         ++last_of;
       while (sureness(last_of) != cut);
@@ -52,7 +52,7 @@ struct Surest : Learner {
   }
 };
 
-/// The score of a row for a prediction, without a test of every feature if all of them are in use.
+/// The score of a row for a prediction. Does not test every feature if all of them are in use.
 template <class Learner, class Row>
 double look(const Surest<Learner>& learner, const Row& x) {
   if (learner.n_selected == 0) return x.sum([&](index_t j, double xj) { return learner.Learner::weight(j) * xj; });
