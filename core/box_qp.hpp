@@ -26,7 +26,7 @@ namespace thresher {
 /// would contain, and compacts the data of the others.
 ///
 /// While variables are left out, steps read rows in single precision. Rates are recomputed from x and K before anything is
-/// reported, so single precision limits the progress of a round of steps, not the accuracy of the result.
+/// reported. Single precision therefore limits the progress of a round of steps, not the accuracy of the result.
 class BoxQP {
  public:
   BoxQP(KernelRows& k, std::size_t room, const double* diagonal, BoxProblem given, double* start)

@@ -29,8 +29,8 @@ struct ColumnStore {
 ///
 ///     |s_j(u) - s_j(u')| <= |u - u'| |x_j|.
 ///
-/// A column is summed again only if this bound, added up over the changes of u since its last sum, lets it be among the best, or
-/// if mu_j is not 0. Results are bit for bit those of summing all columns.
+/// The bounds add up over the changes of u since a column was last summed. It is summed again only if they let it be among the
+/// best, or if mu_j is not 0. Results are bit for bit those of summing all columns.
 class ColumnSearch {
  public:
   ColumnSearch(const ColumnStore& columns, const double* precision, const double* mean)

@@ -98,7 +98,7 @@ struct RecentRows final : KernelRows {
 };
 
 /// Rows restricted to the variables in use, with a cache. They are in single precision, which halves the memory that a step
-/// reads, and multiplied by a power of two that brings the largest diagonal entry into [1, 2).
+/// reads. Entries are multiplied by a power of two that brings the largest diagonal entry into [1, 2).
 class NarrowRows {
  public:
   NarrowRows(KernelRows& from, index_t size, std::size_t room, const double* diagonal)

@@ -63,7 +63,7 @@ struct BestOutside {
 };
 
 /// Conditional pruning: fixes the weight a with the least mean^2 / variance at 0, and conditions the Gaussian of the others on
-/// it, until `keep` weights remain besides the first n_first, which stay:
+/// it. Repeats this until `keep` weights remain besides the first n_first, which stay:
 ///
 ///     mean -= cov_a mean_a / cov_aa,     cov -= cov_a cov_a' / cov_aa
 ///

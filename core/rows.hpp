@@ -160,8 +160,8 @@ THRESHER_APART inline void prefetch_row(const void* values, double n_value_bytes
   if (columns) prefetch_bytes(columns, n_column_bytes);
 }
 
-/// The mean number of values of a row, and how many steps ahead rows are prefetched: about 8 KB, or 32 rows if they are shorter
-/// than a cache line. Memory takes less time to answer than learning from 8 KB of rows.
+/// The mean number of values of a row, and how many steps ahead rows are prefetched. This is about 8 KB, or 32 rows if they are
+/// shorter than a cache line: learning from 8 KB of rows takes longer than memory takes to answer.
 struct MeanRow {
   double n_values;
   index_t n_steps;

@@ -171,7 +171,7 @@ struct AtOnce {
 };
 
 /// Holds back what a mini-batch adds to lazy weights. If a weight is up to date with step s, its pending change belongs to step
-/// s + 1: the batch is open while the learner has taken s steps, and over once it has taken more.
+/// s + 1. The batch is open while the learner has taken s steps, and over once it has taken more.
 struct Waiting {
   static constexpr bool waits = true;
   double *pending, *count;

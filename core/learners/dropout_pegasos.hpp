@@ -24,9 +24,9 @@ namespace thresher {
 /// by their mean, which changes a weight by at most 0.02 / sqrt(s) of its size. A large K lowers p, so deviations of K from its
 /// mean are reduced slightly.
 ///
-/// From step 64 on, up to s / 16 steps of a weight stay pending, since a draw costs six times as much as the rest of a row. The
-/// weight is read as their expected result, E(w) = w (1 - p n / (s + n)), and a gradient changes w such that E(w) moves by the
-/// gradient, to 0.1 %. A row costs O(non-zeros), and reading a weight after t steps O(log t).
+/// From step 64 on, up to s / 16 steps of a weight stay pending: a draw costs six times as much as the rest of a row. The weight
+/// is read as their expected result, E(w) = w (1 - p n / (s + n)). A gradient changes w such that E(w) moves by the gradient,
+/// to 0.1 %. A row costs O(non-zeros), and reading a weight after t steps O(log t).
 /// Jumutc (2016), Algorithm 11, with the sign of the gradient corrected and strides added.
 struct DropoutPegasos : Plain {
   struct Planned { double value, step; };  // the weight with the shrinkage of all steps up to `step`

@@ -55,8 +55,8 @@ struct GroupRda : Plain {
 ///     w_j = -(eta0 / sqrt(t)) [1 - alpha t sqrt(d_g) / |S^g|]+ S_j
 ///
 /// |S^g|^2 is updated with every addition, so a row costs O(non-zeros) whatever the sizes of its groups. `error` bounds its
-/// rounding error. The sum is recomputed when this bound reaches (512 + d_g) units in the last place, at an amortised cost of
-/// O(1) per addition, and when the bound leaves open whether the group is zero.
+/// rounding error. The sum is recomputed when this bound reaches (512 + d_g) units in the last place, which costs O(1) per
+/// addition. It is also recomputed when the bound leaves open whether the group is zero.
 template <class Members>
 struct GroupLassoRda : GroupRda {
   struct Norm { double square, error; };

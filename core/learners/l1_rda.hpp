@@ -18,7 +18,7 @@ namespace thresher {
 /// after every step. A free constant feature has no penalty: w = -eta0 G / sqrt(t).
 /// Xiao, JMLR 11 (2010), Algorithm 1; rho as in Yang (2011), eq. 3.14.
 ///
-/// With averaged sums, predictions replace G and t by their means over all steps s, weighted by s; that of t is (2 t + 1) / 3.
+/// With averaged sums, predictions replace G and t by their means over all steps s, weighted by s. That of t is (2 t + 1) / 3.
 /// The means depend less on the latest rows, and the penalty still makes weights 0. A mean of weights would have few zeros.
 template <class Sums>
 struct L1RdaRule {

@@ -10,8 +10,8 @@ namespace thresher {
 ///     W = argmin_W  <G, W> + alpha sum_j |W_j| + (1 / (eta0 sqrt(t))) |W|^2 / 2        G_jq = S_jq / n_q
 ///
 /// where |W_j| is the penalty of row j (see row_penalty.hpp); row by row  W_j = -eta0 sqrt(t) prox(G_j). Only S is stored. The
-/// number that the prox needs of a row is computed when a round first reads the row, and kept for the round, in which tasks
-/// already write to S. Besides it, a task reads only its own column, to which no other task writes. A row costs O(n_tasks) per
+/// number that the prox needs of a row is computed when a round first reads the row. It is kept for the round, since tasks write
+/// to S meanwhile. Besides it, a task reads only its own column, to which no other task writes. A row costs O(n_tasks) per
 /// non-zero, O(1) with "l1". Dividing by n_q instead of t keeps rarely seen tasks from being penalised t / n_q times too much.
 /// The constant has no penalty.   Yang (2011), eqs. 4.8, 4.11-4.14.
 struct MultiTaskRda : Plain {

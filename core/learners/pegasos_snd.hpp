@@ -7,8 +7,8 @@
 
 namespace thresher {
 
-/// Supervised novelty detection by Pegasos steps. Each of m classes has a score f_k = <w_k, x>, which should be above 1 on its
-/// own rows and below -1 on all others, including rows of no class (code m). Weights of different classes repel one another:
+/// Supervised novelty detection by Pegasos steps. Each of m classes has a score f_k = <w_k, x>. It should be above 1 on rows of
+/// the class and below -1 on all others, also on rows of no class (code m). Weights of different classes repel one another:
 ///
 ///     alpha/2 sum_jk Gamma_jk <w_j, w_k> + mean_i weight_i sum_k [1 - Y_ik f_k(x_i)]_+,      Gamma = (coupling - 1) I + 11'
 ///

@@ -16,7 +16,7 @@ namespace thresher {
 ///
 /// The gradient of a step is the mean over its mini-batch. A weight without gradients is updated lazily, when a row needs it. A
 /// weight of 0 stays 0, so n steps are Q += n / smoothing. For others, the recursion (an Abel equation of the second kind) has no
-/// closed form: steps are taken one by one while they are long, then in strides. A row costs O(non-zeros log(steps)).
+/// closed form. Steps are taken one by one while they are long, then in strides. A row costs O(non-zeros log(steps)).
 /// Jumutc (2016), Algorithm 9.
 template <class Batch>
 struct ReweightedL1RdaRule {

@@ -145,7 +145,7 @@ struct ReweightedL2Rda : Plain {
     near(g, t - c.step, c.denominator, is_near);
     return is_near ? Course{c.denominator, t} : far(g, c, t);
   }
-  /// Takes all n steps at once if the cubic is accurate to about 1e-10 of R. With x = n phi / R, the relative growth of R, its
+  /// Takes all n steps at once if the cubic is accurate to about 1e-10 of R. Let x = n phi / R, the relative growth of R. The
   /// remainder is about x^4 / 2 times R phi' / phi, because the poles of phi are at least R away.
   template <class V>
   THRESHER_INLINE void near(const V& g, const V& n, V& r, typename LaneOf<V>::Mask& is_near) const {

@@ -9,8 +9,8 @@
 
 namespace thresher {
 
-/// A learner with variances that learns with all weights, of which only the `n_selected` surest are read: those with the largest
-/// |mean| / deviation, ties to the first. The constant does not count. With 0, all weights are read.
+/// A learner with variances that learns with all weights, of which only the `n_selected` surest are read. These have the largest
+/// |mean| / deviation, with ties to the first. The constant does not count. With 0, all weights are read.
 template <class Learner>
 struct Surest : Learner {
   index_t n_selected, constant;
