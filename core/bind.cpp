@@ -8,6 +8,7 @@ void bind_rows(nanobind::module_& m);
 void bind_one_row(nanobind::module_& m);
 void bind_row_models(nanobind::module_& m);
 void bind_row_door(nanobind::module_& m);
+void bind_several(nanobind::module_& m);
 void bind_losses(nanobind::module_& m);
 void bind_parse(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
@@ -42,6 +43,7 @@ NB_MODULE(_core, m) {
   thresher::bind_one_row(m);
   thresher::bind_row_models(m);
   thresher::bind_row_door(m);
+  thresher::bind_several(m);
   thresher::bind_losses(m);
   thresher::bind_parse(m);
   thresher::bind_csv(m);

@@ -28,6 +28,7 @@ namespace nb = nanobind;
 
 template <class T>
 using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 inline void require(bool ok, const std::string& message) {
   if (!ok) throw std::invalid_argument(message);
@@ -112,7 +113,7 @@ template <class L, class = void> struct KnowsFinite : std::false_type {};
 template <class L>
 struct KnowsFinite<L, std::void_t<decltype(std::declval<const L&>().surely_finite(index_t()))>> : std::true_type {};
 
-/// Several outputs of some learners learn in one pass over the rows: see confidence_lanes.hpp.
+/// Whether several outputs learn in one pass over the rows: see confidence_lanes.hpp.
 template <class L, class = void> struct HasLanes : std::false_type {};
 template <class L> struct HasLanes<L, std::void_t<typename L::Lanes>> : std::true_type {};
 
@@ -146,18 +147,14 @@ struct AnyLearner {
 /// Whether all weights are finite, and whether any weight other than the constant's differs from 0.
 struct Survey { bool finite = true, in_use = false; };
 
-struct AnySingle;
-using OneOfSeveral = OutputOf<AnySingle>;
-
 /// A learner of one output.
 struct AnySingle : AnyLearner {
   virtual PassResult run(const AnyRows& rows, double bias, const Lesson& lesson, Tally& tally, double* margins, index_t stride,
                          const OtherForm& other, ScoreCounts* counts) = 0;
   virtual PassResult run(const OneRow& row, index_t width, double bias, const Lesson& lesson, Tally& tally,
                          ScoreCounts* counts) = 0;
-  /// A pass of each output over the same rows: for each, the step at which its score was not finite, or -1.
-  virtual std::vector<index_t> run_several(const AnyRows& rows, double bias, const Lesson& lesson,
-                                           const std::vector<OneOfSeveral>& outputs) = 0;
+  /// Lanes for learners of this type, or null.
+  virtual std::unique_ptr<AnyLanes> lanes(const std::vector<AnySingle*>& learners, index_t n_weights) = 0;
   virtual double score(const OneRow& row, index_t width, double bias) = 0;
   virtual void scores(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void spreads(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
@@ -203,25 +200,14 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
                  ScoreCounts* counts) override {
     return run_pass(loops(), row.as_matrix(width), bias, lesson, tally, nullptr, 0, {}, counts);
   }
-  std::vector<index_t> run_several(const AnyRows& rows, double bias, const Lesson& lesson,
-                                   const std::vector<OneOfSeveral>& outputs) override {
+  std::unique_ptr<AnyLanes> lanes([[maybe_unused]] const std::vector<AnySingle*>& learners,
+                                  [[maybe_unused]] index_t n_weights) override {
     if constexpr (HasLanes<L>::value) {
-      std::vector<OutputOf<typename L::Lanes>> own;
-      for (const OneOfSeveral& of : outputs)
-        own.push_back({&static_cast<SingleOf*>(of.learner)->learner, of.positive, of.tally, of.margins});
-      const auto in_lanes = [&](const auto& x) {
-        return pays_in_lanes(x, lesson, own) ? learn_in_lanes(x, bias, lesson, own) : std::vector<index_t>();
-      };
-      std::vector<index_t> diverged = std::visit(in_lanes, rows);
-      if (!diverged.empty()) return diverged;
+      std::vector<typename L::Lanes*> own;
+      for (AnySingle* each : learners) own.push_back(&static_cast<SingleOf*>(each)->learner);
+      return lanes_of(own, n_weights);
     }
-    std::vector<index_t> diverged;
-    for (const OneOfSeveral& of : outputs) {
-      Lesson lesson_of = lesson;
-      lesson_of.positive = of.positive;
-      diverged.push_back(of.learner->run(rows, bias, lesson_of, *of.tally, of.margins, 1, {}, nullptr).diverged);
-    }
-    return diverged;
+    return nullptr;
   }
   double score(const OneRow& row, index_t width, double bias) override {
     read();

@@ -8,7 +8,6 @@ namespace thresher {
 namespace {
 
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// Centres as a table. Raises an error unless every feature of the rows has a place in it.
 Centres checked(const Rows& rows, const Table& table, const In<double>& offsets, const std::optional<In<std::int32_t>>& place,

@@ -11,7 +11,6 @@
 namespace thresher {
 namespace {
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ReadMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void require_columns(const Rows& rows, const In<index_t>& columns) {

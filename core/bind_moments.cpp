@@ -26,10 +26,14 @@ nb::object add(const Rows& rows, Column n, Column mean, Column m2, Column missin
   return nb::make_tuple(found.row, found.column, found.value);
 }
 
-void require_rows(const Rows& rows, const In<index_t>& part) {
-  require(rows.found().fault == Fault::none, "rows with a fault have no scale");
+void require_places(const Rows& rows, const In<index_t>& part) {
   for (std::size_t i = 0; i < part.shape(0); ++i)
     require(part.data()[i] >= 0 && part.data()[i] < rows.n_rows, "part must name rows that there are");
+}
+
+void require_rows(const Rows& rows, const In<index_t>& part) {
+  require(rows.found().fault == Fault::none, "rows with a fault have no scale");
+  require_places(rows, part);
 }
 
 void measure(const Rows& rows, const In<index_t>& part, double n, Column mean, Column m2, Column count) {
@@ -43,11 +47,16 @@ void measure(const Rows& rows, const In<index_t>& part, double n, Column mean, C
   }, rows.any);
 }
 
+/// Of rows that are checked later, those before the first with a fault, at which the pass that checks them will stop.
 void add_lengths(const Rows& rows, const In<index_t>& part, Column sum, Column count) {
-  require_rows(rows, part);
+  if (rows.unchecked) require_places(rows, part);
+  else require_rows(rows, part);
   require(sum.shape(0) == 1 && count.shape(0) == 1, "there must be one sum and one count");
   std::visit([&](const auto& x) {
-    measure_lengths(x, part.data(), static_cast<index_t>(part.shape(0)), *sum.data(), *count.data());
+    const index_t n = static_cast<index_t>(part.shape(0));
+    index_t n_sound = 0;
+    while (n_sound < n && (!rows.unchecked || rows.unchecked->passes(x, part.data()[n_sound]))) ++n_sound;
+    measure_lengths(x, part.data(), n_sound, *sum.data(), *count.data());
   }, rows.any);
 }
 

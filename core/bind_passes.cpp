@@ -1,17 +1,17 @@
-// The functions of learners, for Python. All structure is checked here, before a loop trusts it.
+// The functions of learners, for Python. Shapes and indices are checked here, so loops can rely on them.
 #include <deque>
 #include <vector>
 
 #include "bind_matrix.hpp"
 #include "bind_row_models.hpp"
+#include "bind_several.hpp"
 
 namespace thresher {
 namespace {
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Strided = nb::ndarray<double, nb::ndim<1>, nb::device::cpu>;
 
-/// Rows in another form, for n_steps steps with `width` scores each.
+/// Checks and collects rows in another form, for n_steps steps with `width` scores each.
 OtherForm other_form(const std::optional<In<double>>& rows, const std::optional<In<index_t>>& at,
                      const std::optional<Out<double>>& scores, index_t n_features, index_t n_steps, index_t width) {
   if (!at) return {};
@@ -24,7 +24,7 @@ OtherForm other_form(const std::optional<In<double>>& rows, const std::optional<
   return {rows->data(), at->data(), scores->data()};
 }
 
-/// One code below n_codes for each row; without codes, all are 0.
+/// Requires one code below n_codes for each row. Without codes, all are 0.
 void check_codes(const std::optional<In<index_t>>& codes, index_t n_codes, index_t n_rows) {
   require(n_codes > 0, "there must be a task or a class");
   if (!codes) return;
@@ -103,46 +103,9 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
       nb::arg("other_scores").noconvert().none() = nb::none(), nb::arg("count_scores") = false);
 
   if (has_lanes)
-    def(in, "run_several",
-        [make](const Rows& rows, double bias, const In<double>& y, const In<double>& positive,
-               const std::optional<In<double>>& weight, const std::optional<In<index_t>>& order, const nb::list& states,
-               const nb::list& params, const Matrix& margins) {
-      rows.check();
-      require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
-      require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
-      const Lesson lesson{y.data(),
-                          weight ? weight->data() : nullptr,
-                          order ? order->data() : nullptr,
-                          0,
-                          order ? static_cast<index_t>(order->shape(0)) : rows.n_rows,
-                          true,
-                          1};
-      if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
-      const std::size_t n = states.size();
-      require(n > 0 && params.size() == n && positive.shape(0) == n && margins.shape(0) == n,
-              "outputs, parameters, codes and margins differ in length");
-      require(static_cast<index_t>(margins.shape(1)) == lesson.n_steps, "margins and steps differ in length");
-      std::deque<PySource> sources;
-      std::vector<std::unique_ptr<AnySingle>> learners;
-      std::vector<OneOfSeveral> outputs;
-      for (std::size_t k = 0; k < n; ++k) {
-        const PySource& source =
-            sources.emplace_back(nb::cast<nb::dict>(states[k]), nb::cast<nb::dict>(params[k]), rows.n_features + 1);
-        learners.push_back(make(source));
-        auto* tally = reinterpret_cast<Tally*>(source.array("tally", "tally"));
-        outputs.push_back({learners[k].get(), positive.data()[k], tally, margins.data() + k * margins.shape(1)});
-      }
-      std::vector<index_t> diverged;
-      {
-        nb::gil_scoped_release nogil;
-        diverged = learners[0]->run_several(rows.any, bias, lesson, outputs);
-      }
-      nb::list steps;
-      for (const index_t step : diverged) steps.append(step);
-      return steps;
-    },
-        nb::arg("rows"), nb::arg("bias"), nb::arg("y"), nb::arg("positive"), nb::arg("weight").none(), nb::arg("order").none(),
-        nb::arg("states"), nb::arg("params"), nb::arg("margins").noconvert());
+    def(in, "several", [make](const nb::list& states, const nb::list& params, index_t n_weights, index_t n_to_come) {
+      return Several(make, states, params, n_weights, n_to_come);
+    }, nb::arg("states"), nb::arg("params"), nb::arg("n_weights"), nb::arg("n_to_come"));
 
   def(in, "row_models",
       [make](const nb::list& states, const nb::list& params, index_t n_weights, double bias, index_t reads,
@@ -172,7 +135,7 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
     nb::gil_scoped_release nogil;
     learner->weights(out.data(), source.n_weights);
   }, nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
-  // What is asked of all weights, without a copy of them: whether they are finite, and whether any but the constant's is not 0.
+  // Whether all weights are finite, and whether any except the constant's is not 0, without a copy of them.
   def(in, "survey", [make](nb::dict state, nb::dict params, index_t n_weights) {
     require(n_weights > 0, "there must be a weight of the constant");
     const PySource source(std::move(state), std::move(params), n_weights);
@@ -251,7 +214,7 @@ void bind_matrix(nb::handle in, Maker<AnyMatrix> make) {
       nb::arg("rows"), nb::arg("bias"), nb::arg("n_codes"), nb::arg("codes").none(), nb::arg("state"), nb::arg("params"),
       nb::arg("out").noconvert());
 
-  // The weights of all features, those of one feature for all outputs beside each other.
+  // The weights of all features, with those of one feature for all outputs adjacent.
   def(in, "weights", [make](nb::dict state, nb::dict params, index_t n_weights, const Out<double>& out) {
     require(n_weights > 0 && static_cast<index_t>(out.shape(0)) % n_weights == 0, "out must have places for every weight");
     const index_t n_outputs = static_cast<index_t>(out.shape(0)) / n_weights;

@@ -1,6 +1,7 @@
 // The loop over rows: predicts each, then learns from it.
 #pragma once
 #include <cmath>
+#include <vector>
 
 #include "learner.hpp"
 #include "scan.hpp"
@@ -39,13 +40,23 @@ struct Lesson {
   double target(index_t i) const { return !against_rest ? y[i] : y[i] == positive ? 1.0 : -1.0; }
 };
 
-/// One of several outputs that learn from the same rows: its learner, the code of its class, its totals and its scores.
-template <class Learner>
-struct OutputOf {
-  Learner* learner;
+/// One of several outputs that learn from the same rows: the code of its class, and where its sums and scores go. Without
+/// `margins` it sits out.
+struct Output {
   double positive;
   Tally* tally;
   double* margins;
+};
+
+/// Learners whose weights lie side by side, so that one pass over sparse rows serves all. The destructor puts the weights back.
+struct AnyLanes {
+  AnyLanes() = default;
+  AnyLanes(const AnyLanes&) = delete;
+  AnyLanes& operator=(const AnyLanes&) = delete;
+  virtual ~AnyLanes() = default;
+  /// run_pass for each learner. Returns for each the step at which its score or loss was not finite, where it stopped, or -1.
+  virtual std::vector<index_t> run(const AnyRows& rows, double bias, const Lesson& lesson,
+                                   const std::vector<Output>& outputs) = 0;
 };
 
 /// The score of a row with the weights that a prediction uses. Leaves the learner unchanged.

@@ -1,4 +1,4 @@
-"""A fit whose step is a number checks rows in its first pass, with the errors and results of rows checked before."""
+"""A fit of one output checks sparse rows in its first pass, with the errors and results of rows checked before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from thresher.dual_averaging import L1RDAClassifier
+from thresher.dual_averaging import FTRLClassifier, L1RDAClassifier
 from thresher.online import AROWClassifier, PAClassifier
 from thresher.stochastic import PegasosClassifier
 
@@ -15,6 +15,9 @@ N_ROWS, BAD_ROW = 500, 450
 MODELS = {
     "PA": PAClassifier(C=1.0),
     "AROW": AROWClassifier(r=1.0),
+    "AROW, race": AROWClassifier(),
+    "PA, race": PAClassifier(),
+    "FTRL, several passes": FTRLClassifier(max_iter=3),
     "L1RDA": L1RDAClassifier(eta0=1.0),
     "Pegasos": PegasosClassifier(alpha=1e-3, batch_size=8, intercept="mean"),
 }

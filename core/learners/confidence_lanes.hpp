@@ -1,9 +1,11 @@
-// Several outputs of a confidence-weighted learner in one pass over sparse rows: four at a time, side by side in the registers.
+// Learns several outputs of a confidence-weighted learner in one pass over sparse rows, four at a time in SIMD registers.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <memory>
 #include <vector>
 
 #include "../lanes.hpp"
@@ -12,7 +14,7 @@
 
 namespace thresher {
 
-/// The larger of each entry and 0, and each entry of `a` or `b`.
+/// Replaces negative entries by 0.
 THRESHER_INLINE void at_least_zero(Lane& lane) {
 #if THRESHER_GNU
   lane = lane > Lane{} ? lane : Lane{};
@@ -20,6 +22,7 @@ THRESHER_INLINE void at_least_zero(Lane& lane) {
   for (int i = 0; i < kLane; ++i) lane[i] = std::max(0.0, lane[i]);
 #endif
 }
+/// Keeps the entries where `changed` holds, and takes the others from `before`.
 THRESHER_INLINE void keep_where(Lane& lane, const LaneMask& changed, const Lane& before) {
 #if THRESHER_GNU
   lane = changed ? lane : before;
@@ -29,39 +32,41 @@ THRESHER_INLINE void keep_where(Lane& lane, const LaneMask& changed, const Lane&
 #endif
 }
 
-using OneInLanes = OutputOf<DiagonalLearner>;
-
-/// Means and variances of four outputs: those of one feature fill a cache line.
+/// A copy of the means and variances of up to four learners, where those of one feature fill a cache line. The destructor writes
+/// them back.
 class BeliefLanes {
  public:
-  BeliefLanes(const OneInLanes* outputs, int n_outputs, index_t n_weights)
-      : outputs_(outputs), n_outputs_(n_outputs), n_weights_(n_weights), room_(static_cast<std::size_t>(n_weights) * 8 + 8) {
+  BeliefLanes(DiagonalLearner* const* learners, int n_learners, index_t n_weights)
+      : n_learners_(n_learners), n_weights_(n_weights), room_(static_cast<std::size_t>(n_weights) * 8 + 8) {
+    std::copy_n(learners, n_learners, learners_);
     const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(room_.data()) / sizeof(double) % 8;  // of a cache line
     lines_ = room_.data() + (8 - beyond) % 8;
     for (index_t j = 0; j < n_weights; ++j)
-      for (int i = 0; i < n_outputs; ++i) {
-        const auto& belief = outputs[i].learner->belief[j];
+      for (int i = 0; i < n_learners; ++i) {
+        const auto& belief = learners_[i]->belief[j];
         line(j)[i] = belief.mean;
         line(j)[kLane + i] = belief.variance;
       }
   }
   BeliefLanes(const BeliefLanes&) = delete;
   BeliefLanes& operator=(const BeliefLanes&) = delete;
-  ~BeliefLanes() {  // also after an interrupt
+  ~BeliefLanes() {
     for (index_t j = 0; j < n_weights_; ++j)
-      for (int i = 0; i < n_outputs_; ++i) outputs_[i].learner->belief[j] = {line(j)[i], line(j)[kLane + i]};
+      for (int i = 0; i < n_learners_; ++i) learners_[i]->belief[j] = {line(j)[i], line(j)[kLane + i]};
   }
   double* line(index_t j) const { return lines_ + 8 * j; }
+  int size() const { return n_learners_; }
+  const DiagonalLearner& learner(int i) const { return *learners_[i]; }
 
  private:
-  const OneInLanes* outputs_;
-  int n_outputs_;
+  DiagonalLearner* learners_[kLane];
+  int n_learners_;
   index_t n_weights_;
   std::vector<double> room_;
   double* lines_;
 };
 
-/// The scores of a row and their variances, added up as SparseRow::sum does it.
+/// The scores of a row and their variances, added in the order of SparseRow::sum.
 template <class Row>
 THRESHER_INLINE void sum_lanes(const Row& x, const BeliefLanes& beliefs, Lane& score, Lane& spread) {
   Lane scores[4] = {}, spreads[4] = {};
@@ -87,7 +92,7 @@ THRESHER_INLINE void sum_lanes(const Row& x, const BeliefLanes& beliefs, Lane& s
   spread = spreads[0];
 }
 
-/// The steps of four outputs.
+/// The steps of up to four outputs. Only those with `moves` are taken.
 struct StepLanes {
   Lane pull = {}, inertia = {}, beta = {}, spread = {};
   LaneMask moves = {};
@@ -116,38 +121,41 @@ THRESHER_INLINE void move_lanes(const Row& x, const BeliefLanes& beliefs, const 
   });
 }
 
-/// run_pass for up to four outputs at once. `diverged` receives the step at which the score of an output was not finite, where that
-/// output stops, or -1.
+/// run_pass for up to four outputs at once, of which `diverged` receives what AnyLanes::run returns.
 template <class Rows>
-THRESHER_AVX2 void pass_lanes(const OneInLanes* outputs, int n_outputs, const Rows& rows, double bias, const Lesson& lesson,
-                              index_t* diverged) {
-  const BeliefLanes beliefs(outputs, n_outputs, rows.n_features + 1);
-  const bool precision = outputs[0].learner->precision;
-  const Ahead<Rows> ahead(rows);
+THRESHER_AVX2 void pass_lanes(const BeliefLanes& beliefs, const Output* outputs, const Rows& rows, double bias,
+                              const Lesson& lesson, index_t* diverged) {
+  const bool precision = beliefs.learner(0).precision;
+  const Ahead<Rows> ahead(rows, lesson.unchecked ? lesson.unchecked->size() + 8 : 0);
   Watch watch;
-  std::fill(diverged, diverged + n_outputs, -1);
   for (index_t t = lesson.begin; t < lesson.n_steps; ++t) {
     watch.tick();
     const index_t i = lesson.order ? lesson.order[t] : t;
     ahead.ask(lesson.order, t, lesson.n_steps);
+    if (lesson.unchecked && !lesson.unchecked->passes(rows, i)) {
+      for (int c = 0; c < beliefs.size(); ++c)
+        if (diverged[c] < 0) diverged[c] = t;
+      return;
+    }
     const auto x = rows.row(i, bias);
     const double weight = lesson.weight ? lesson.weight[i] : 1.0;
     Lane score, spread;
     sum_lanes(x, beliefs, score, spread);
     StepLanes step;
     bool moves = false;
-    for (int c = 0; c < n_outputs; ++c) {
-      const OneInLanes& of = outputs[c];
-      if (diverged[c] >= 0) continue;
+    for (int c = 0; c < beliefs.size(); ++c) {
+      const Output& of = outputs[c];
+      if (!of.margins || diverged[c] >= 0) continue;
+      const DiagonalLearner& learner = beliefs.learner(c);
       const double y = lesson.y[i] == of.positive ? 1 : -1, margin = score[c];
       of.margins[t] = margin;
-      const double paid = weight == 0 ? 0 : weight * of.learner->loss(margin, y);
+      const double paid = weight == 0 ? 0 : weight * learner.loss(margin, y);
       if (!std::isfinite(margin) || !std::isfinite(paid)) diverged[c] = t;
       if (weight == 0 || diverged[c] >= 0) continue;
       of.tally->n_rows += 1;
       of.tally->loss_sum += paid;
       of.tally->weight_sum += weight;
-      const Step asked = of.learner->step(y * margin, weight, [&] { return spread[c]; });
+      const Step asked = learner.step(y * margin, weight, [&] { return spread[c]; });
       if (!asked.finite()) continue;
       const BeliefStep own(asked, y, spread[c]);
       step.pull[c] = own.pull;
@@ -163,41 +171,39 @@ THRESHER_AVX2 void pass_lanes(const OneInLanes* outputs, int n_outputs, const Ro
     else move_lanes(x, beliefs, step, false);
     if (t + 1 < lesson.n_steps) continue;
     sum_lanes(x, beliefs, score, spread);
-    for (int c = 0; c < n_outputs; ++c)
-      if (diverged[c] < 0 && !std::isfinite(score[c])) diverged[c] = t;
+    for (int c = 0; c < beliefs.size(); ++c)
+      if (outputs[c].margins && diverged[c] < 0 && !std::isfinite(score[c])) diverged[c] = t;
   }
 }
 
-/// Whether the machine has registers for lanes, moving the weights there and back costs less than it saves, and the learners keep
-/// nothing else and follow the same form.
-template <class Value>
-bool pays_in_lanes(const DenseRows<Value>&, const Lesson&, const std::vector<OneInLanes>&) {
-  return false;
-}
-template <class Value, class Column>
-bool pays_in_lanes(const CsrRows<Value, Column>& rows, const Lesson& lesson, const std::vector<OneInLanes>& outputs) {
-  const double share = static_cast<double>(lesson.n_steps - lesson.begin) / static_cast<double>(rows.n_rows);
-  const auto fits = [&](const OneInLanes& of) {
-    return !of.learner->late.lag && of.learner->precision == outputs[0].learner->precision;
-  };
-  return is_wide() && outputs.size() > 2 &&
-         share * static_cast<double>(rows.n_values()) > 2.0 * static_cast<double>(rows.n_features) &&
-         std::all_of(outputs.begin(), outputs.end(), fits);
-}
+class ConfidenceLanes final : public AnyLanes {
+ public:
+  ConfidenceLanes(const std::vector<DiagonalLearner*>& learners, index_t n_weights) {
+    const auto n = static_cast<index_t>(learners.size());
+    for (index_t k = 0; k < n; k += kLane)
+      fours_.emplace_back(&learners[k], static_cast<int>(std::min<index_t>(kLane, n - k)), n_weights);
+  }
+  std::vector<index_t> run(const AnyRows& rows, double bias, const Lesson& lesson, const std::vector<Output>& outputs) override {
+    std::vector<index_t> diverged(outputs.size(), -1);
+    for (std::size_t f = 0; f < fours_.size(); ++f) {
+      const Output* const first = &outputs[kLane * f];
+      if (std::none_of(first, first + fours_[f].size(), [](const Output& of) { return of.margins; })) continue;
+      std::visit([&](const auto& x) {
+        if constexpr (std::decay_t<decltype(x)>::gathers) pass_lanes(fours_[f], first, x, bias, lesson, &diverged[kLane * f]);
+      }, rows);
+    }
+    return diverged;
+  }
 
-/// Four outputs at a time. Returns for each the step at which its score was not finite, or -1.
-template <class Value, class Column>
-std::vector<index_t> learn_in_lanes(const CsrRows<Value, Column>& rows, double bias, const Lesson& lesson,
-                                    const std::vector<OneInLanes>& outputs) {
-  const auto n = static_cast<index_t>(outputs.size());
-  std::vector<index_t> diverged(outputs.size());
-  for (index_t k = 0; k < n; k += kLane)
-    pass_lanes(&outputs[k], static_cast<int>(std::min<index_t>(kLane, n - k)), rows, bias, lesson, &diverged[k]);
-  return diverged;
-}
-template <class Value>
-std::vector<index_t> learn_in_lanes(const DenseRows<Value>&, double, const Lesson&, const std::vector<OneInLanes>&) {
-  return {};
+ private:
+  std::deque<BeliefLanes> fours_;
+};
+
+/// Null where the machine has no wide registers, the learners follow different forms of the update, or one keeps a mean of iterates.
+inline std::unique_ptr<AnyLanes> lanes_of(const std::vector<DiagonalLearner*>& learners, index_t n_weights) {
+  const auto fits = [&](const DiagonalLearner* each) { return !each->late.lag && each->precision == learners[0]->precision; };
+  if (!is_wide() || !std::all_of(learners.begin(), learners.end(), fits)) return nullptr;
+  return std::make_unique<ConfidenceLanes>(learners, n_weights);
 }
 
 }  // namespace thresher

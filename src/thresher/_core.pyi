@@ -69,6 +69,22 @@ class RowModels:
     @property
     def has_ended(self) -> bool: ...
 
+class Several:
+    def run(  # for each of `which`, the step that diverged, or -1
+        self,
+        rows: Rows,
+        bias: float,
+        y: Floats,
+        positive: Floats,
+        weight: Floats | None,
+        order: Longs | None,
+        which: Longs,
+        margins: Floats,
+    ) -> list[int]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Several: ...
+    def __exit__(self, *error: object) -> None: ...
+
 class RowDoor:
     def __init__(
         self,
@@ -109,17 +125,9 @@ class CoreLearner:
         count_scores: bool = False,
     ) -> tuple[int, int, int]: ...
     @staticmethod
-    def run_several(  # of learners that can learn several outputs in one pass: for each, the step that diverged, or -1
-        rows: Rows,
-        bias: float,
-        y: Floats,
-        positive: Floats,
-        weight: Floats | None,
-        order: Longs | None,
-        states: list[State],
-        params: list[Params],
-        margins: Floats,
-    ) -> list[int]: ...
+    def several(  # of learners that can learn several outputs in one pass
+        states: list[State], params: list[Params], n_weights: int, n_to_come: int
+    ) -> Several: ...
     @staticmethod
     def scores(rows: Rows, bias: float, state: State, params: Params, out: Floats) -> None: ...
     @staticmethod

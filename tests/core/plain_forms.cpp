@@ -118,13 +118,18 @@ int main() {
     std::vector<std::vector<double>> scores(n_classes, std::vector<double>(n_rows));
     std::vector<thresher::Tally> tallies(n_classes);
     std::vector<thresher::ConfidentDiagonal<thresher::ArowRule>> learners;
-    std::vector<thresher::OneInLanes> outputs;
+    std::vector<thresher::DiagonalLearner*> of_classes;
+    std::vector<thresher::Output> outputs;
     learners.reserve(n_classes);
     for (int k = 0; k < n_classes; ++k) {
       learners.emplace_back(Arrays{beliefs[k], precision});
-      outputs.push_back({&learners[k], static_cast<double>(k), &tallies[k], scores[k].data()});
+      of_classes.push_back(&learners[k]);
+      outputs.push_back({static_cast<double>(k), &tallies[k], scores[k].data()});
     }
-    thresher::learn_in_lanes(rows, 1, {classes.data(), nullptr, nullptr, 0, n_rows, true, 0}, outputs);
+    {
+      thresher::ConfidenceLanes lanes(of_classes, width + 1);
+      lanes.run(rows, 1, {classes.data(), nullptr, nullptr, 0, n_rows, true, 0}, outputs);
+    }
     for (const auto* some : {&scores, &beliefs})
       for (const auto& of_class : *some)
         for (const double value : of_class) show(value);

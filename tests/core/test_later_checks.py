@@ -90,6 +90,35 @@ def test_a_pass_stops_before_the_block_of_a_bad_row(how):
     assert (rows.fault, rows.fault_at[:2]) == (eager.fault, eager.fault_at[:2])
 
 
+@pytest.mark.parametrize("how", ["value", "size", "order", "range", "negative"])
+def test_outputs_side_by_side_stop_before_the_block_of_a_bad_row(how):
+    values, columns, starts, y = spoiled(how)
+    rows = _core.Rows.csr(values, columns, starts, N_FEATURES, True, True)
+    fields = [*(Field(*f) for f in _core.ArowDiagonal.fields(PARAMS)), Field("tally", "tally", 0.0, "sum")]
+    of = State(fields, 3, {"weight": N_FEATURES + 1, "tally": 4})
+    with _core.ArowDiagonal.several(of.views, [PARAMS] * 3, N_FEATURES + 1, N_ROWS) as several:
+        diverged = several.run(rows, 1.0, y, np.ones(3), None, None, np.arange(3), np.zeros((3, N_ROWS)))
+    assert BAD_ROW - 64 < diverged[0] <= BAD_ROW
+    assert diverged == [diverged[0]] * 3
+    assert rows.fault == {"size": "value", "negative": "range"}.get(how, how)
+
+
+@pytest.mark.parametrize("how", ["value", "size", "order", "range", "negative"])
+def test_lengths_are_measured_up_to_the_block_of_a_bad_row(how):
+    values, columns, starts, _ = spoiled(how)
+    rows, first, last = (
+        _core.Rows.csr(values, columns, starts, N_FEATURES, True, True),
+        np.arange(100),
+        np.arange(256, 300),
+    )
+    sums, counts = np.zeros(1), np.zeros(1)
+    _core.measure_lengths(rows, np.concatenate([first, last, [BAD_ROW], first]), sums, counts)
+    assert counts[0] == 144
+    squares = (values.reshape(N_ROWS, NNZ)[np.concatenate([first, last])] ** 2).sum(axis=1)
+    np.testing.assert_allclose(sums[0], np.log(squares).sum())
+    assert rows.known_fault == ""
+
+
 @pytest.mark.parametrize("how", ["value", "size"])
 def test_dense_rows_are_checked_as_well(how):
     X = parts()[0][: N_ROWS * 4].reshape(N_ROWS, 4)
@@ -109,7 +138,7 @@ def test_rows_that_a_pass_did_not_visit_are_checked_when_asked_for():
 
 
 def test_whatever_else_uses_the_rows_checks_them_all_before():
-    values, columns, starts, y = spoiled("range")
+    values, columns, starts, _ = spoiled("range")
 
     def rows():
         return _core.Rows.csr(values, columns, starts, N_FEATURES, True, True)
@@ -118,9 +147,7 @@ def test_whatever_else_uses_the_rows_checks_them_all_before():
         _core.ArowDiagonal.scores(rows(), 1.0, state().view(0), PARAMS, np.empty(N_ROWS))
     with pytest.raises(ValueError, match="refused"):
         _core.linear_scores(rows(), 1.0, np.zeros((1, N_FEATURES + 1)), np.empty((N_ROWS, 1)))
-    views, margins, count = [state().view(0) for _ in range(2)], np.zeros((2, N_ROWS)), np.zeros(N_FEATURES)
-    with pytest.raises(ValueError, match="refused"):
-        _core.ArowDiagonal.run_several(rows(), 1.0, y, np.arange(2.0), None, None, views, [PARAMS] * 2, margins)
+    count = np.zeros(N_FEATURES)
     with pytest.raises(ValueError, match="no scale"):
         _core.measure_rows(rows(), np.arange(3), 0.0, count, count.copy(), count.copy())
 

@@ -49,7 +49,8 @@ def learn_both_ways(name, rows, y, n_classes, *, weight=None, order=None, **chan
         result = core.run_pass(rows, bias, y, float(k), weight, order, alone.view(k), params, margins[k])
         diverged.append(result[1])
     codes, views, scores = np.arange(n_classes, dtype=np.float64), together.views, np.zeros((n_classes, n_steps))
-    steps = core.run_several(rows, bias, y, codes, weight, order, views, [params] * n_classes, scores)
+    with core.several(views, [params] * n_classes, N_FEATURES + 1, n_steps) as several:
+        steps = several.run(rows, bias, y, codes, weight, order, np.arange(n_classes), scores)
     return (alone, margins, diverged), (together, scores, steps)
 
 
@@ -102,7 +103,8 @@ def test_an_output_that_diverges_stops_and_leaves_the_others_alone(n_steps):
         core.run_pass(rows, 1.0, y, 2.0, None, order, alone.view(k), params[k], margins[k])[1] for k in range(6)
     ]
     codes = np.full(6, 2.0)  # of one class, by several parameters
-    assert core.run_several(rows, 1.0, y, codes, None, order, together.views, params, scores) == diverged
+    with core.several(together.views, params, N_FEATURES + 1, n_steps) as several:
+        assert several.run(rows, 1.0, y, codes, None, order, np.arange(6), scores) == diverged
     assert diverged[3] >= 0
     assert diverged[0] == diverged[5] == -1
     assert_array_equal(margins, scores)
@@ -110,27 +112,70 @@ def test_an_output_that_diverges_stops_and_leaves_the_others_alone(n_steps):
         assert_array_equal(array, together.arrays[name], err_msg=name)
 
 
+@pytest.mark.parametrize("n_first", [30, 90])
+def test_weights_stay_in_lanes_from_pass_to_pass_and_some_outputs_may_sit_out(n_first):
+    X, rows, y = data(5)
+    core, params = (
+        _core.ArowDiagonal,
+        [LEARNERS["ArowDiagonal"] | {"precision": False, "r": r} for r in (0.1, 1, 3, 9, 27)],
+    )
+    alone, together = (states_of(core, params[0], 5) for _ in range(2))
+    passes = [(np.arange(n_first), [0, 1, 2, 3, 4]), (np.arange(n_first, N_ROWS), [3, 1]), (np.arange(40), [4, 3])]
+    with core.several(together.views, params, N_FEATURES + 1, N_ROWS + 40) as several:
+        for order, which in passes:
+            margins, scores = np.zeros((len(which), len(order))), np.zeros((len(which), len(order)))
+            for place, k in enumerate(which):
+                core.run_pass(rows, 1.0, y, 2.0, None, order, alone.view(k), params[k], margins[place])
+            codes = np.full(len(which), 2.0)
+            assert several.run(rows, 1.0, y, codes, None, order, np.array(which), scores) == [-1] * len(which)
+            assert_array_equal(margins, scores)
+        several.run(_core.Rows.dense(X), 1.0, y, np.array([2.0]), None, None, np.array([0]), np.zeros((1, N_ROWS)))
+        core.run_pass(_core.Rows.dense(X), 1.0, y, 2.0, None, None, alone.view(0), params[0], np.zeros(N_ROWS))
+    for name, array in alone.arrays.items():
+        assert_array_equal(array, together.arrays[name], err_msg=name)
+
+
 @pytest.mark.parametrize(
-    ("codes", "shape", "message"),
+    ("codes", "which", "shape", "message"),
     [
-        (np.arange(4.0), (5, N_ROWS), "outputs, parameters, codes and margins"),
-        (np.arange(5.0), (4, N_ROWS), "outputs, parameters, codes and margins"),
-        (np.arange(5.0), (5, N_ROWS - 1), "margins and steps"),
+        (np.arange(4.0), np.arange(5), (5, N_ROWS), "outputs, codes and margins"),
+        (np.arange(5.0), np.arange(5), (4, N_ROWS), "outputs, codes and margins"),
+        (np.arange(5.0), np.arange(5), (5, N_ROWS - 1), "margins and steps"),
+        (np.arange(2.0), np.array([0, 5]), (2, N_ROWS), "is not there"),
+        (np.arange(2.0), np.array([0, -1]), (2, N_ROWS), "is not there"),
+        (np.arange(2.0), np.array([1, 1]), (2, N_ROWS), "named twice"),
     ],
 )
-def test_lengths_that_differ_are_refused(codes, shape, message):
+def test_lengths_and_places_that_do_not_fit_are_refused(codes, which, shape, message):
     _, rows, y = data(5)
     params = LEARNERS["ArowDiagonal"] | {"precision": False}
     states = states_of(_core.ArowDiagonal, params, 5)
+    several = _core.ArowDiagonal.several(states.views, [params] * 5, N_FEATURES + 1, N_ROWS)
     with pytest.raises(ValueError, match=message):
-        _core.ArowDiagonal.run_several(rows, 1.0, y, codes, None, None, states.views, [params] * 5, np.zeros(shape))
+        several.run(rows, 1.0, y, codes, None, None, which, np.zeros(shape))
+
+
+def test_rows_of_another_width_are_refused():
+    y = data(5)[2]
+    params = LEARNERS["ArowDiagonal"] | {"precision": False}
+    states = states_of(_core.ArowDiagonal, params, 1)
+    narrow = _core.Rows.dense(np.zeros((N_ROWS, N_FEATURES - 1)))
+    several = _core.ArowDiagonal.several(states.views, [params], N_FEATURES + 1, N_ROWS)
+    with pytest.raises(ValueError, match="differ in length"):
+        several.run(narrow, 1.0, y, np.zeros(1), None, None, np.zeros(1, dtype=np.int64), np.zeros((1, N_ROWS)))
+
+
+def test_states_without_parameters_are_refused():
+    params = LEARNERS["ArowDiagonal"] | {"precision": False}
+    states = states_of(_core.ArowDiagonal, params, 2)
+    with pytest.raises(ValueError, match="parameters for every state"):
+        _core.ArowDiagonal.several(states.views, [params], N_FEATURES + 1, N_ROWS)
 
 
 def test_an_order_beyond_the_rows_is_refused():
     _, rows, y = data(5)
     params = LEARNERS["ArowDiagonal"] | {"precision": False}
     states, order = states_of(_core.ArowDiagonal, params, 5), np.array([N_ROWS])
+    several = _core.ArowDiagonal.several(states.views, [params] * 5, N_FEATURES + 1, N_ROWS)
     with pytest.raises(ValueError, match="names a row"):
-        _core.ArowDiagonal.run_several(
-            rows, 1.0, y, np.arange(5.0), None, order, states.views, [params] * 5, np.zeros((5, 1))
-        )
+        several.run(rows, 1.0, y, np.arange(5.0), None, order, np.arange(5), np.zeros((5, 1)))

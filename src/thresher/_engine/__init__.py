@@ -2,8 +2,8 @@
 estimators."""
 
 from ._calibration import Curve, ScoreCounts
-from ._learner import Axis, Learner, PassResult, largest, surveyed, winning_codes
-from ._lesson import Lesson, n_workers
+from ._learner import Axis, Learner, largest, surveyed, winning_codes
+from ._lesson import Lesson, PassResult, n_workers
 from ._losses import (
     FOR_CLASSES,
     FOR_VALUES,
@@ -19,6 +19,7 @@ from ._measured_units import COMES_SCALED, ColumnUnits
 from ._moments import joined, joint_moments, moments_of
 from ._order import are_mixed, generator, passes, slices
 from ._parts import are_scaled, matrix_of, part_of
+from ._race import Race
 from ._row_session import RowSession
 from ._shard_rounds import Question, Round, ShardFacts, Sums, add, join, outgrown
 from ._state import Field, Memory, State, added, by_gain, merge

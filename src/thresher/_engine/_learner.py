@@ -16,17 +16,18 @@ from .._dataclasses import dataclass
 from .._gate import Array
 from . import _state
 from ._calibration import ScoreCounts, score_fields, score_sizes
-from ._lesson import Lesson, n_workers
+from ._lesson import Lesson, PassResult, n_workers
 from ._losses import LOSSES
+from ._race import MOST_ROWS, Race
 from ._state import Field, Memory, State
 from ._target import Target
 from ._threads import thread_pool
-from ._tuning import Tuning, segments
+from ._tuning import Tuning, nearest, segments
 
 if TYPE_CHECKING:
-    from .._core import CoreLearner  # what all compiled learners offer; there is no such class at run time
+    from .._core import CoreLearner, Several  # CoreLearner is what all compiled learners offer, no class at run time
 
-_FEWEST, _MOST = 1 << 12, 1 << 15  # rows that outputs learn in turn: with fewer, states change places in the cache
+_FEWEST = 1 << 12  # rows that outputs learn in turn: with fewer, states change places in the cache
 _MOST_SCORES = 1 << 21  # of all outputs that are held at a time
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
@@ -38,19 +39,6 @@ _READ = (
     Field("n_wrong", "shared", 0.0, "sum"),
     Field("loss_shift", "shared", 0.0, "derived"),
 )
-
-
-class PassResult(NamedTuple):
-    """The result of one pass, which predicts each row before it learns from it.
-
-    Sums over all passes are in the state: ``tally`` holds rows, updates, weighted loss and weight of each output,
-    ``n_mistakes`` the mistakes of each model.
-    """
-
-    n_mistakes: int
-    """Rows that were predicted wrongly, by the model that was read when they came. Means nothing for regression."""
-    diverged: int
-    """The step whose score was not finite, where the pass stopped; -1 when all went well."""
 
 
 class Axis(NamedTuple):
@@ -102,6 +90,11 @@ class Learner:
     def reads_far(self) -> bool:
         """Whether predictions use extreme values unchanged, although learning limits them."""
         return True
+
+    @property
+    def has_several(self) -> bool:
+        """Whether several outputs can learn in one pass over the rows."""
+        return hasattr(self.core, "several")
 
     @property
     def n_models(self) -> int:
@@ -220,7 +213,7 @@ class Learner:
             return 0
         if self.tuning is None or not self.tuning.races:
             return int(state.arrays["reads"][0, 0])
-        return _nearest(self.tuning.running(self, state), state)
+        return nearest(self.tuning.running(self, state), state)
 
     def choose(self, state: State) -> None:
         """Read the model of the grid that has done best so far."""
@@ -259,7 +252,7 @@ class Learner:
         if type(lesson.rows) is not Rows or lesson.rows.n_features + 1 != state.sizes["weight"]:
             self.check(lesson, state)
         if self.tuning is not None:
-            return self._learn_tuned(self.tuning, lesson, state)
+            return Race(self, self.tuning, lesson, state).run()
         if state.n_outputs > 1 and lesson.output is None:
             return self._learn_outputs(lesson, state)
         output, counts = lesson.output or 0, self.counts_scores and lesson.is_new and lesson.output is None
@@ -364,7 +357,7 @@ class Learner:
     def _shares(self, outputs: range, workers: int, alone: bool = False) -> list[range]:
         """Outputs of a model in parts, each of which learns in one call: single ones, or a share for each worker, of a
         multiple of four, where the core learns several at once."""
-        if alone or not hasattr(self.core, "run_several"):
+        if alone or not self.has_several:
             return [outputs[k : k + 1] for k in range(len(outputs))]
         size = len(outputs) if workers == 1 else -(-len(outputs) // (4 * workers)) * 4
         return [outputs[at : at + size] for at in range(0, len(outputs), size)]
@@ -382,22 +375,40 @@ class Learner:
         if len(outputs) == 1:
             read = None if as_read is None else as_read[0]
             return [self._learn_output(lesson, state, outputs[0], order, margins[0], read).diverged]
+        with self.several(state, outputs, len(order)) as several:
+            return self.run_several(several, replace(lesson, order=order), state, outputs, range(len(outputs)), margins)
+
+    def several(self, state: State, outputs: Sequence[int], n_to_come: int) -> Several:
+        """Outputs that learn from the same rows, in lanes where that pays for so many rows; the weights are in the
+        state again once it is closed."""
+        views, params = [state.views[k] for k in outputs], [self._params_of(state, k) for k in outputs]
+        return self.core.several(views, params, state.sizes["weight"], n_to_come)
+
+    def run_several(
+        self,
+        several: Several,
+        lesson: Lesson,
+        state: State,
+        outputs: Sequence[int],
+        which: Sequence[int],
+        margins: Array,
+    ) -> list[int]:
+        """Let some outputs, which have these places in ``several``, learn; returns where each diverged, or -1."""
         target, weight, n = lesson.target, lesson.weight, lesson.target.n_outputs
-        return self.core.run_several(
+        return several.run(
             lesson.rows,
             self.intercept if self.tuning is None else self.constant(state),
             np.ascontiguousarray(target.y, dtype=np.float64),
             np.array([target.positive(k % n) for k in outputs], dtype=np.float64),
             None if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
-            np.ascontiguousarray(order, dtype=np.int64),
-            [state.views[k] for k in outputs],
-            [self._params_of(state, k) for k in outputs],
+            None if lesson.order is None else np.ascontiguousarray(lesson.order, dtype=np.int64),
+            np.array(which, dtype=np.int64),
             margins,
         )
 
     def _chunks(self, state: State, order: NDArray[np.int64], weight: Array | None) -> Iterator[tuple[int, int, int]]:
         """Pieces of an order that all outputs learn in turn: begin, end, and the milestone if one is there, else 0."""
-        size, pieces = max(_FEWEST, min(_MOST, _MOST_SCORES // state.n_outputs)), iter([(0, len(order), 0)])
+        size, pieces = max(_FEWEST, min(MOST_ROWS, _MOST_SCORES // state.n_outputs)), iter([(0, len(order), 0)])
         if self.grid:
             pieces = segments(state, order, None if weight is None else weight[order] > 0)
         elif self.params.get("batch_constant"):  # mini-batches that must be seen as a whole
@@ -414,100 +425,7 @@ class Learner:
         self.add_mistakes(state, n_wrong)
         return n_wrong
 
-    def _learn_tuned(self, tuning: Tuning, lesson: Lesson, state: State) -> PassResult:
-        """Milestone by milestone, all candidates in turn; one that overflows is left out."""
-        order = np.arange(lesson.rows.n_rows) if lesson.order is None else np.asarray(lesson.order, dtype=np.int64)
-        present = None if lesson.weight is None else lesson.weight[order] > 0
-        tuning.begin(state, lesson.rows, order if present is None else order[present])
-        n_mistakes, size = 0, tuning.chunk(state, lesson.rows)
-        room = np.empty((min(size, len(order)), lesson.rows.n_features)) if state.arrays["is_scaled"][0, 0] else None
-        for begin, end, milestone in segments(state, order, present):
-            if tuning.scales_target and not lesson.is_measured:
-                part = order[begin:end]
-                tuning.meet(self, state, lesson.target.y[part if present is None else part[present[begin:end]]])
-            alone = room is None and len(tuning.running(self, state)) * state.n_outputs == self.n_models
-            step = max(size, _MOST) if alone else size
-            for at in range(begin, end, step):
-                part = order[at : min(at + step, end)]
-                mistakes, diverged = self._learn_part(tuning, lesson, state, part, room)
-                n_mistakes += mistakes
-                if diverged >= 0:
-                    return PassResult(n_mistakes, at + diverged)
-                if not lesson.is_measured:
-                    there = part if present is None else part[present[at : at + len(part)]]
-                    tuning.measure(state, lesson.rows, lesson.target, tuning.sample(state, there))
-            if milestone and milestone.bit_count() == 1:
-                if not lesson.is_measured:
-                    unit = state.arrays["unit"][0, 0]
-                    tuning.freeze(self, state)
-                    derives = tuning.derives and state.arrays["unit"][0, 0] != unit
-                    if derives or "row_sum" in state.arrays:
-                        self.rebuild(state)
-                tuning.turn(self, state, milestone)
-            if milestone:
-                self.choose(state)
-        return PassResult(n_mistakes, -1)
-
-    def _learn_part(
-        self, tuning: Tuning, lesson: Lesson, state: State, part: NDArray[np.int64], room: Array | None
-    ) -> PassResult:
-        """Let all candidates that are still running learn from some rows."""
-        target, weight, counted, order = lesson.target, lesson.weight, lesson.score_weight, part
-        rows, is_far = lesson.rows, np.zeros(len(part), dtype=np.uint8)
-        if room is not None:
-            rows, order = tuning.units(state).scaled(rows, part, room, is_far), np.arange(len(part))
-            target, weight = target.take(part), None if weight is None else weight[part]
-            counted = None if counted is None else counted[part]
-        if tuning.scales_target:
-            target = target._replace(y=tuning.targets(state, target.y))
-        here = replace(lesson, rows=rows, target=target, weight=weight, order=order, score_weight=counted)
-        present = None if weight is None else weight[order] > 0
-        y = target.y if room is not None else target.y[order]
-        is_code, is_positive = target.classes is not None, y > 0  # else numbers, of which -1 and +1 are classes
-
-        def wrong(margins: Array) -> NDArray[np.bool_]:
-            several = is_code and len(margins) > 1
-            missed: NDArray[np.bool_] = margins.argmax(axis=0) != y if several else (margins[0] > 0) != is_positive
-            return missed if present is None else missed & present
-
-        running, missed, until = tuning.running(self, state), {}, len(order)
-        reader = _nearest(running, state) if tuning.races else self.chosen(state)
-        other = tuning.as_read(state, lesson.rows, part, is_far) if self.reads_far and is_far.any() else None
-        together = self._learn_candidates(here, state, running.tolist()) if other is None else {}
-        for model in running.tolist():
-            here.other = other if model == reader else None
-            diverged, margins, as_read = together.get(model) or self._learn_model(here, state, model)
-            missed[model] = wrong(as_read)
-            if diverged >= 0:
-                if lesson.memory is not None:
-                    lesson.memory.widen()
-                if not tuning.fail(self, state, model):
-                    return PassResult(0, diverged)
-                until = diverged + 1 if model == reader else until
-                continue
-            self.count_scores(here, state, model, as_read)
-            in_race = missed[model] if as_read is margins else wrong(margins)
-            tuning.count(state, model, in_race, None if weight is None else weight[order])
-            if self.grid:
-                state.arrays["n_mistakes"][model, 0] += np.count_nonzero(in_race)
-        n_wrong = int(np.count_nonzero(missed[reader][:until]))
-        if until < len(order):  # the rest by the one that took over
-            n_wrong += int(np.count_nonzero(missed[self.chosen(state)][until:]))
-        self.add_mistakes(state, n_wrong)
-        return PassResult(n_wrong * is_code, -1)
-
-    def _learn_candidates(self, lesson: Lesson, state: State, models: list[int]) -> dict[int, tuple[int, Array, Array]]:
-        """Let models of one output learn side by side, where the core learns several at once: for each, what
-        :meth:`_learn_model` returns."""
-        several = len(models) > 2 and state.n_outputs == self.n_models and lesson.target.classes is not None
-        if not (several and lesson.rows.columns is not None and hasattr(self.core, "run_several")):
-            return {}
-        assert lesson.order is not None
-        margins = np.empty((len(models), len(lesson.order)))
-        diverged = self._learn_some(lesson, state, models, lesson.order, margins)
-        return {model: (diverged[k], (own := margins[k : k + 1]), own) for k, model in enumerate(models)}
-
-    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
+    def learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
         """Let one model of a grid learn. Return where it diverged, or -1, and two arrays of scores, of shape
         (n_outputs, n_steps): those by which it learned and those of predictions."""
         outputs, order = self.outputs_of(state, model), lesson.order
@@ -728,11 +646,6 @@ class Learner:
             self.choose(merged)
             first, *each = (np.array(self._paid(s)) for s in (start, *states))
             merged.arrays["loss_shift"][0, 0] += float(_state.added(first, each)) - self._paid(merged)
-
-
-def _nearest(running: NDArray[np.intp], state: State) -> int:
-    """Of the candidates that go on, the one that is read."""
-    return int(running[abs(running - state.arrays["reads"][0, 0]).argmin()])
 
 
 def largest(values: Array, n: int) -> NDArray[np.bool_]:

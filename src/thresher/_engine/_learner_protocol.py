@@ -7,8 +7,8 @@ from typing import Protocol
 
 from .._core import Rows
 from .._gate import Array
-from ._learner import Learner, PassResult
-from ._lesson import Lesson
+from ._learner import Learner
+from ._lesson import Lesson, PassResult
 from ._state import Field, State
 from ._target import Target
 

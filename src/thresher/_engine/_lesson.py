@@ -74,6 +74,19 @@ class Lesson:
         return self.weight if self.score_weight is None else self.score_weight
 
 
+class PassResult(NamedTuple):
+    """The result of one pass, which predicts each row before it learns from it.
+
+    Sums over all passes are in the state: ``tally`` holds rows, updates, weighted loss and weight of each output,
+    ``n_mistakes`` the mistakes of each model.
+    """
+
+    n_mistakes: int
+    """Rows that were predicted wrongly, by the model that was read when they came. Means nothing for regression."""
+    diverged: int
+    """The step whose score was not finite, where the pass stopped; -1 when all went well."""
+
+
 def n_workers(n_jobs: int | None, n_outputs: int) -> int:
     """The number of threads for this number of outputs."""
     if n_jobs is None or n_outputs == 1:

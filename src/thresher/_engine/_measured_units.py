@@ -86,7 +86,7 @@ class MeasuredUnits:
         self._keep_units(state)
         if part is not None and len(part) and not one(state, "unit"):
             square = _square(rows, int(part[0]), counts=bool(one(state, "is_scaled")))
-            state.arrays["unit"][0, 0] = rounded(np.log(square)) if square > 0 else 0.0
+            state.arrays["unit"][0, 0] = rounded(np.log(square)) if 0 < square < np.inf else 0.0
 
     def meet(self, learner: Learner, state: State, y: Array) -> None:
         """Until targets have been seen to vary, take their units from the first that differs: a step in any others
@@ -334,4 +334,5 @@ def _square(rows: Rows, i: int, *, counts: bool) -> float:
     """The squared length of a row; with ``counts``, each value other than 0 is a 1: columns that are to be scaled."""
     stored = rows.values[i] if rows.columns is None else rows.values[rows.starts[i] : rows.starts[i + 1]]
     values = np.asarray(stored != 0 if counts else stored, dtype=np.float64)
-    return float(np.add.reduce(values * values))
+    with np.errstate(over="ignore", invalid="ignore"):  # of a row that is checked later
+        return float(np.add.reduce(values * values))

@@ -169,6 +169,13 @@ class Tuning(MeasuredUnits):
     def _drop(state: State, models: Any) -> None:
         state.arrays["n_drops"][models, 0] += 1
 
+    def first_milestone(self, learner: Learner, state: State) -> int:
+        """The milestone with which a fit begins: it knows all its rows, and nothing is dropped or read before."""
+        if not learner.grid or (self.races and len(self.running(learner, state)) == 1):
+            return 1 << 62
+        few = int(one(state, "n_measured")) >> 3
+        return min(int(_PLACES[0][0] * self.race_rows), 1 << max(few.bit_length() - 1, 0))
+
     def turn(self, learner: Learner, state: State, n_rows: int) -> None:
         """After a power of two of rows: drop candidates that are far behind, and those too many."""
         if not self.races:
@@ -248,6 +255,11 @@ class Tuning(MeasuredUnits):
         self.merge_units(merged, start, states)
 
 
+def nearest(running: NDArray[np.intp], state: State) -> int:
+    """Of the candidates that go on, the one that is read."""
+    return int(running[abs(running - state.arrays["reads"][0, 0]).argmin()])
+
+
 def next_milestone(n_rows: int) -> int:
     """The number of rows after which the best candidate is chosen next: a power of two, or midway between two."""
     power = 1 << n_rows.bit_length()
@@ -256,14 +268,17 @@ def next_milestone(n_rows: int) -> int:
 
 
 def segments(
-    state: State, order: NDArray[np.int64], present: NDArray[np.bool_] | None
+    state: State, order: NDArray[np.int64], present: NDArray[np.bool_] | None, first: int = 0
 ) -> Iterator[tuple[int, int, int]]:
-    """Pieces of an order that end where milestones lie: begin, end, and the milestone if it was reached, else 0."""
+    """Pieces of an order that end where milestones lie: begin, end, and the milestone if it was reached, else 0.
+
+    With ``first``, milestones are the powers of two from there on.
+    """
     n_seen = int(state.arrays["tally"][:, 0].max())
     counts = None if present is None else np.cumsum(present)
     begin = 0
     while begin < len(order):
-        goal = next_milestone(n_seen)
+        goal = max(first, 1 << n_seen.bit_length()) if first else next_milestone(n_seen)
         if counts is None:
             end = min(begin + goal - n_seen, len(order))
             n_seen += end - begin

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._dataclasses import dataclass
-from .._engine import Learner, Lesson, PassResult, State, Target
+from .._engine import Learner, Lesson, PassResult, Race, State, Target
 from .._gate import Array
 from ..onepass import Rows
 from ._linear import LinearScores, WeighsClasses
@@ -51,7 +51,7 @@ class CoupledLearner(Learner):
         """One pass over all outputs together; margins, if any, are of shape ``(n_steps * n_outputs,)``."""
         self.check(lesson, state)
         if self.tuning is not None:
-            return self._learn_tuned(self.tuning, lesson, state)
+            return Race(self, self.tuning, lesson, state).run()
         counts = self.counts_scores and lesson.is_new
         if counts and lesson.score_weight is not None:
             return self._learn_apart(lesson, state)
@@ -63,7 +63,7 @@ class CoupledLearner(Learner):
         """The number of scores of a row: that of its task, or one for each class."""
         return 1 if self.axis == "task" else state.sizes[self.axis]
 
-    def _learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
+    def learn_model(self, lesson: Lesson, state: State, model: int) -> tuple[int, Array, Array]:
         assert lesson.order is not None
         margins = np.empty((len(lesson.order), self._n_scores(state)))
         as_read = margins if lesson.other is None else np.empty_like(margins)

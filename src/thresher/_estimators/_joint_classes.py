@@ -21,6 +21,7 @@ from ._shares import leads
 if TYPE_CHECKING:
     from .._core import CoreLearner
 
+_RACE = 1 << 14  # rows, at least, of a race for each form: several classes share them
 
 FORMS = {"joint": ({"apart": False},), "auto": ({"apart": False}, {"apart": True})}
 """The value of multi_class -> the forms that learn."""
@@ -98,9 +99,10 @@ class JointClassifier(SelfTuned, LinearClassifier):
         steps = of_two.grid[self._first_step :] or ({},)
         grid = tuple({**form, **step} for form in learner.grid for step in steps)
         tuning = of_two.tuning
-        if len(grid) > 1:  # a race as long as if each form had one of its own
+        if len(grid) > 1:
             tuning = tuning or Tuning()
-            tuning = replace(tuning, races=True, race_rows=len(learner.grid) * tuning.race_rows)
+            race_rows = len(learner.grid) * max(tuning.race_rows, _RACE)
+            tuning = replace(tuning, races=True, race_rows=race_rows)
         return replace(learner, grid=grid if len(grid) > 1 else (), tuning=tuning, of_two=of_two)
 
     @property

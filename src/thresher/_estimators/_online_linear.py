@@ -151,13 +151,14 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
         goes_on = self._goes_on
         learner = self._learner_now() if goes_on else self._learner_for(X, rows.n_features)
         target = read(rows.n_rows)
-        if type(learner) is not Learner or learner.tuning is not None or target.n_outputs > 1 or is_watched(self):
-            self._check_rest(rows)  # because more than one pass of one output sees them
         if goes_on:
             self._check_same_target(target)
             self._adapt_to(learner)
         else:
             learner = learner.for_outputs(target.n_outputs)
+        measures = learner.tuning is not None and rows.columns is None
+        if type(learner) is not Learner or measures or target.n_outputs > 1 or is_watched(self):
+            self._check_rest(rows)  # because others than passes of one output see them
         sample_weight = _gate.check_weights(sample_weight, rows.n_rows, type(self).__name__)
         weight = self._weigh(sample_weight, target)
         if weight is not None and not weight.any():

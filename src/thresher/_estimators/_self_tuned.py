@@ -67,7 +67,7 @@ class SelfTuned(OnlineLinear):
         ``running`` candidates still learn, and the ``chosen`` one predicts: the one with the fewest mistakes, or the
         smallest loss, on late rows. With two classes, candidates within a standard error of the fewest mistakes are
         compared by the area under the ROC curve as well, unless ``probability="none"``. The choice is updated after 1,
-        2, 3, 4, 6, 8, 12, ... rows, and at the end of :meth:`fit`.
+        2, 3, 4, 6, 8, 12, ... rows of a stream. :meth:`fit` updates it less often, and at its end.
     """
 
     scale: Any = param(

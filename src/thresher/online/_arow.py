@@ -78,7 +78,7 @@ class AROWClassifier(DiagonalClassifier):
         GoodFor(1, aim="rare class", settings="(n_features_to_select=K)"),
     )
 
-    _raced = Step("r", "r", 1.0, (1e-2, 1e-1, 1.0, 1e1))
+    _raced = Step("r", "r", 1.0, (1e-2, 1e-1, 1.0, 1e1), race_rows=1 << 13)
     r_ = StepInUse()
 
     r: float | str = param(
