@@ -56,6 +56,10 @@ struct RowOf {
   double sum_of(const double* w, Change change) const {
     return self().sum([&](index_t j, double xj) { return change(w[j]) * xj; }, [](index_t, double) { return 0.0; });
   }
+  /// The sums of a_j x_j and of b_j x_j^2, with (a_j, b_j) at pairs[2 j].
+  Two sum_of_pairs(const double* pairs) const {
+    return sum([pairs](index_t j, double xj) { return Two::at(pairs + 2 * j) * Two(xj, xj * xj); });
+  }
   /// The term of the constant feature in a sum.
   template <class Term>
   double of_constant(Term term) const {
@@ -137,6 +141,23 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
     double first = one.first();
     for (; k < nnz; ++k) first += change(w[columns[k]]) * static_cast<double>(values[k]);
     return (first + one.second()) + (other.first() + other.second());
+  }
+  Two sum_of_pairs(const double* pairs) const {
+    const auto term = [&](index_t k, double x, double square) { return Two::at(pairs + 2 * index_t{columns[k]}) * Two(x, square); };
+    Two acc[4];  // four chains, as in sum
+    index_t k = 0;
+    for (; k + 4 <= nnz; k += 4)
+      for (int i = 0; i < 4; i += 2) {
+        const Two x(static_cast<double>(values[k + i]), static_cast<double>(values[k + i + 1])), squares = x * x;
+        acc[i] += term(k + i, x.first(), squares.first());
+        acc[i + 1] += term(k + i + 1, x.second(), squares.second());
+      }
+    for (; k < nnz; ++k) {
+      const auto x = static_cast<double>(values[k]);
+      acc[0] += term(k, x, x * x);
+    }
+    const Two total = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+    return bias != 0 ? total + Two::at(pairs + 2 * n_features) * Two(bias, bias * bias) : total;
   }
   template <class F, class Constant>
   void each(F f, Constant constant) const {

@@ -100,9 +100,7 @@ struct DiagonalLearner : Plain {
   template <class Row>
   Two both_scores(const Row& x) {
     if (late.differs()) return late.scores(x, [&](index_t j) { return belief[j].mean; });
-    const Two sums = x.sum([&](index_t j, double xj) {  // one load reads a mean and its variance
-      return Two::at(&belief[j].mean) * Two(xj, xj) * Two(1, xj);
-    });
+    const Two sums = x.sum_of_pairs(&belief->mean);
     known_spread = sums.second();
     return Two(sums.first());
   }
@@ -111,7 +109,7 @@ struct DiagonalLearner : Plain {
   /// x' Sigma x over the features with keep(j).
   template <class Row, class Keep>
   double spread(const Row& x, Keep keep) const {
-    return x.sum([&](index_t j, double xj) { return keep(j) ? belief[j].variance * xj * xj : 0; });
+    return x.sum([&](index_t j, double xj) { return keep(j) ? belief[j].variance * (xj * xj) : 0; });
   }
 
   template <class Row>
@@ -147,20 +145,21 @@ struct DiagonalLearner : Plain {
   /// mean += pull sx and variance *= shrink(xj, sx), where sx = variance xj: two features at a time.
   template <class Row, class Note, class Shrink>
   void move(const Row& x, double pull, Note note, Shrink shrink) {
-    x.each_two([&](index_t j, index_t k, Two xs) {
-      Two one = Two::at(&belief[j].mean), other = Two::at(&belief[k].mean);
+    Belief* const own = belief;  // the compiler cannot tell that no belief lies where this pointer does
+    x.each_two([=](index_t j, index_t k, Two xs) {
+      Two one = Two::at(&own[j].mean), other = Two::at(&own[k].mean);
       Two means(one.first(), other.first()), variances(one.second(), other.second());
       const Two sx = variances * xs, change = Two(pull) * sx;
       means += change;
       variances = variances * shrink(xs, sx);
-      Two(means.first(), variances.first()).put(&belief[j].mean);
-      Two(means.second(), variances.second()).put(&belief[k].mean);
+      Two(means.first(), variances.first()).put(&own[j].mean);
+      Two(means.second(), variances.second()).put(&own[k].mean);
       note(j, change.first());
       note(k, change.second());
-    }, [&](index_t j, double xj) {
-      const double sx = belief[j].variance * xj, change = pull * sx;
-      belief[j].mean += change;
-      belief[j].variance *= shrink(xj, sx);
+    }, [=](index_t j, double xj) {
+      const double sx = own[j].variance * xj, change = pull * sx;
+      own[j].mean += change;
+      own[j].variance *= shrink(xj, sx);
       note(j, change);
     });
   }

@@ -75,7 +75,7 @@ THRESHER_INLINE void sum_lanes(const Row& x, const BeliefLanes& beliefs, Lane& s
     load(mean, line);
     load(variance, line + kLane);
     sum += value * mean;
-    square += value * (value * variance);
+    square += (value * value) * variance;
   };
   index_t k = 0;
   for (; k + 4 <= x.nnz; k += 4)
