@@ -22,7 +22,9 @@ from ._data import dense_problem, text_problem
 from ._report import Table
 
 N_THREADS, REPEATS, TARGET = 2, 9, 1.6
-IN_A_ROW = 4  # works after the number of threads was set: on a virtual machine, a core that slept takes milliseconds to wake
+IN_A_ROW = (
+    4  # works after the number of threads was set: on a virtual machine, a core that slept takes milliseconds to wake
+)
 N_CLASSES = 20
 
 
@@ -31,8 +33,8 @@ def run(quick: bool) -> list[Table]:
         f"Wall-clock milliseconds in one thread and in {N_THREADS}",
         ["what", "one thread", f"{N_THREADS} threads", "ratio", "wanted", "same bits"],
         notes=[
-            f"Best of {REPEATS} in turn, {IN_A_ROW} works in a row each. Nothing else may run on the machine while this "
-            "is measured."
+            f"Best of {REPEATS} in turn, {IN_A_ROW} works in a row each. Nothing else may run on the machine "
+            "meanwhile."
         ],
     )
     for what, work in _works(quick).items():

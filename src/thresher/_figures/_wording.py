@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _LONGEST = 200
+_LEAST = 0.0001  # per cent: a share closer to 0 or 100 is written as a bound
 _SHARES = ("error", "balanced error", "accuracy", "balanced accuracy")
 _SCORES = ("macro F1", "AUROC", "average precision", "Brier score", "Brier score (sample)", "R²")
 _CRITERIA = {  # those whose names are not their words
@@ -105,6 +106,8 @@ def percent(share: float) -> str:
     low, high = abs(p), abs(100 - p)
     if not low or not high:
         return f"{p:.0f} %"
+    if min(low, high) < _LEAST:
+        return f"<{_LEAST} %" if low < high else f">{100 - _LEAST} %"
     near_100 = 1 if high >= 1 else 2 if high >= 0.05 else _digits(high, 1)
     digits = _digits(low, 2) if low < 10 else near_100
     return f"{p:.{min(6, max(1, digits))}f} %"
