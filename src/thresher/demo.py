@@ -77,7 +77,7 @@ def compare(runs: dict[str, tuple[Run, float]], relevant: NDArray[np.intp]) -> T
         top = [feature.index for feature in features_that_matter(run.model, N_RELEVANT)]
         table.add_row(
             name,
-            f"{run.model.n_mistakes_ / run.model.n_samples_seen_:.2%}",
+            f"{100 * run.model.n_mistakes_ / run.model.n_samples_seen_:.2f} %",
             f"{average_precision_score(held_out.y, held_out.scores):.3f}",
             f"{N_ROWS / seconds:,.0f}",
             f"{len(run.model.support_):,}",
@@ -135,7 +135,7 @@ def main(report: Path | None = None) -> int:
     console.print("every row was predicted before it was learned from.")
     console.print(compare(runs, relevant))
     console.print(f"Relevant found: among the {len(relevant)} that matter most to the model.")
-    console.print(f"Always predicting 'negative' is wrong on {positive:.2%} of the rows.")
+    console.print(f"Always predicting 'negative' is wrong on {100 * positive:.2f} % of the rows.")
     if report is not None:
         write_report(runs["AROW-K"][0], size, report)
         console.print(f"The report is in {report}; open it in a browser.")

@@ -163,7 +163,7 @@ def test_predictions_stream_and_are_those_of_the_model(files, capsys):
     X, y = read_all(open_stream("people.csv", target="rich"))
     assert [row[0] for row in rows[1:]] == model.predict(X).tolist()
     assert_allclose([float(row[1]) for row in rows[1:]], model.decision_function(X))
-    assert f"{np.mean(model.predict(X) != y):.2%} of the predictions" in err
+    assert f"{100 * np.mean(model.predict(X) != y):.2f} % of the predictions" in err
 
 
 def test_probabilities_are_written_for_each_class(files, capsys):
@@ -454,7 +454,7 @@ def test_a_rare_class_is_measured_along_the_stream(files, capsys, monkeypatch):
     assert f"Of '1', the rarer class: {told}" in " ".join(out.split())
     assert load_model("m.thresher").record_["history"]["measures"] == expected
     assert "How well 1 is found, before rows were learned" in (files / "r.html").read_text()
-    assert re.fullmatch(r"error so far \d+\.\d\d%, F1 0\.\d{3}, AUROC 0\.\d{3}, AUPRC 0\.\d{3}", lines[-1])
+    assert re.fullmatch(r"error so far \d+\.\d\d %, F1 0\.\d{3}, AUROC 0\.\d{3}, AUPRC 0\.\d{3}", lines[-1])
     assert lines[0].startswith("error so far ")
     assert "F1" not in lines[0]  # the first batch met an empty model
 
@@ -471,7 +471,7 @@ def test_the_error_so_far_is_that_of_predictions_made_so_far(files, capsys, monk
         made += np.count_nonzero(predicted != batch.y)
         model.partial_fit(batch.X, batch.y, classes=[-1, 1], grow=True)
         assert model.n_mistakes_ == made
-    assert lines[-1].startswith(f"error so far {made / 900:.2%}")
+    assert lines[-1].startswith(f"error so far {100 * made / 900:.2f} %")
     assert f"over 900 rows the error is {made / 900:.1%}".replace("%", " %") in " ".join(said(capsys)[0].split())
     assert trained.n_mistakes_ == made
     assert len(set(trained.cost_history_)) > 1  # another model took over on the way

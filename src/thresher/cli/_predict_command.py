@@ -97,7 +97,7 @@ def _in_words(summary: dict[str, Any]) -> str:
     if "n_of_no_class" in summary:
         sentence += f", {summary['n_of_no_class']:,} of them as belonging to no class"
     if "error" in summary:
-        sentence += f"; {summary['error']:.2%} of the predictions with a known target are wrong"
+        sentence += f"; {100 * summary['error']:.2f} % of the predictions with a known target are wrong"
     if "rmse" in summary:
         sentence += f"; root mean squared error {summary['rmse']:.6g}"
     return sentence + "."

@@ -166,7 +166,7 @@ def _cross_validated(job: TrainingJob, model: Any, max_iter: int) -> Any:
 
 def so_far(history: Any) -> str:
     """Progressive measures in one line."""
-    error = f"error so far {history.mistakes[-1] / history.rows[-1]:.2%}"
+    error = f"error so far {100 * history.mistakes[-1] / history.rows[-1]:.2f} %"
     if not history.measures:
         return error
     f1, area, precision = (history.measures[name][-1] for name in ("f1", "roc_auc", "average_precision"))

@@ -251,7 +251,7 @@ class Rounds:
         seconds = time.perf_counter() - begin
         self.history.append({"round": n_round + 1, "questions": n_questions, "seconds": seconds, **gained})
         if self.mode == "passes" and gained["rows"] and self._classifies:
-            self._remark = f"error {gained['mistakes'] / gained['rows']:.2%} before learning"
+            self._remark = f"error {100 * gained['mistakes'] / gained['rows']:.2f} % before learning"
         if hasattr(self.learner, "state_"):
             self.learner.n_iter_ = len(self.history)
         return done

@@ -28,8 +28,9 @@ def worse_than_guess(held_out: HeldOut, task: str) -> str:
     if len(classes) < 2 or wrong <= least or _finds_classes(y, predicted, classes, counts):
         return ""
     return (
-        f"The model does worse than the most frequent class on held-out rows: it is wrong on {wrong / len(y):.1%}, and "
-        f"always predicting {classes[counts.argmax()]!r} would be wrong on {least / len(y):.1%}."
+        "The model does worse than the most frequent class on held-out rows: "
+        f"it is wrong on {100 * wrong / len(y):.1f} %, and always predicting {classes[counts.argmax()]!r} "
+        f"would be wrong on {100 * least / len(y):.1f} %."
     )
 
 
