@@ -54,7 +54,7 @@ class DropoutPegasosClassifier(RidgeByFeature, ClassLoss, SeededClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _raced = RidgeByFeature._raced._replace(candidates=(1e2, 3e2, 1e3, 1e4))
+    _raced = RidgeByFeature._raced._replace(candidates=(1e2, 3e2, 1e3, 1e4), race_rows=1 << 14)
 
     alpha: Any = param(
         default="auto",
