@@ -78,6 +78,10 @@ struct L1RdaRule {
   }
   template <class Row, class Keep>
   void add(const Row& x, double slope, Keep keep) {
+    if constexpr (std::is_same_v<Keep, AllFeatures> && std::is_same_v<Sums, Direct>) {
+      double* const sums = gradient_sum.value;  // no offsets
+      return x.each([=](index_t j, double xj) { sums[j] += slope * xj; });
+    }
     const auto count = [&](index_t j, double xj) { gradient_sum.add(j, slope * xj, mass); };
     x.each([&](index_t j, double xj) {
       if (keep(j)) count(j, xj);
