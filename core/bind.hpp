@@ -52,7 +52,12 @@ struct Rows {
     }
     return finding;
   }
-  void check() const { require(found().fault == Fault::none, "these rows were refused: see Rows.fault"); }
+  /// What is still to be checked, by code that does so as it comes to a row; other code calls check().
+  Unchecked* rest() const {
+    if (!unchecked) check();
+    return unchecked && !unchecked->is_over() ? unchecked.get() : nullptr;
+  }
+  void check() const { require(found().fault == Fault::none, refused); }
 };
 
 /// The state of one output and the parameters of its learner, as two dictionaries. In bind_source.cpp.
@@ -156,7 +161,7 @@ struct AnySingle : AnyLearner {
   /// Lanes for learners of this type, or null.
   virtual std::unique_ptr<AnyLanes> lanes(const std::vector<AnySingle*>& learners, index_t n_weights) = 0;
   virtual double score(const OneRow& row, index_t width, double bias) = 0;
-  virtual void scores(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
+  virtual void scores(const AnyRows& rows, double bias, double* out, index_t stride, Unchecked* unchecked) = 0;
   virtual void spreads(const AnyRows& rows, double bias, double* out, index_t stride) = 0;
   virtual void weights(double* out, index_t n) = 0;
   virtual Survey survey(index_t n) = 0;
@@ -213,10 +218,10 @@ struct SingleOf final : LearnerOf<L, AnySingle> {
     read();
     return look(loops(), row.as_matrix(width).row(0, bias));
   }
-  void scores(const AnyRows& rows, double bias, double* out, index_t stride) override {
+  void scores(const AnyRows& rows, double bias, double* out, index_t stride, Unchecked* unchecked) override {
     read();
     auto& own = loops();
-    std::visit([&](const auto& x) { run_scores(own, x, bias, out, stride); }, rows);
+    std::visit([&](const auto& x) { run_scores(own, x, bias, out, stride, unchecked); }, rows);
   }
   void spreads([[maybe_unused]] const AnyRows& rows, [[maybe_unused]] double bias, [[maybe_unused]] double* out,
                [[maybe_unused]] index_t stride) override {

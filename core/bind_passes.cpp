@@ -70,7 +70,7 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
              const std::optional<In<double>>& weight, const std::optional<In<index_t>>& order, nb::dict state, nb::dict params,
              const std::optional<Strided>& margins, index_t begin, const std::optional<In<double>>& other_rows,
              const std::optional<In<index_t>>& other_at, const std::optional<Out<double>>& other_scores, bool count_scores) {
-    if (!rows.unchecked) rows.check();
+    Unchecked* const rest = rows.rest();
     require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
     require(!weight || weight->shape(0) == y.shape(0), "weights and rows differ in length");
     const Lesson lesson{y.data(),
@@ -80,7 +80,7 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
                         order ? static_cast<index_t>(order->shape(0)) : rows.n_rows,
                         positive.has_value(),
                         positive.value_or(1),
-                        rows.unchecked && !rows.unchecked->is_over() ? rows.unchecked.get() : nullptr};
+                        rest};
     require(begin >= 0, "begin must not be negative");
     if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
     require(!margins || static_cast<index_t>(margins->shape(0)) == lesson.n_steps, "margins and steps differ in length");
@@ -115,19 +115,23 @@ void bind_single(nb::handle in, Maker<AnySingle> make, bool has_spread, bool has
       nb::arg("states"), nb::arg("params"), nb::arg("n_weights"), nb::arg("bias"), nb::arg("reads"), nb::arg("until").none(),
       nb::arg("counts_scores"), nb::arg("measured").none());
 
-  using Read = void (AnySingle::*)(const AnyRows&, double, double*, index_t);
-  const auto reader = [&](const char* name, Read read) {
-    def(in, name, [make, read](const Rows& rows, double bias, nb::dict state, nb::dict params, const Strided& out) {
+  def(in, "scores", [make](const Rows& rows, double bias, nb::dict state, nb::dict params, const Strided& out) {
+    Unchecked* const rest = rows.rest();
+    require(static_cast<index_t>(out.shape(0)) == rows.n_rows, "out and the rows differ in length");
+    const PySource source(std::move(state), std::move(params), rows.n_features + 1);
+    const auto learner = make(source);
+    nb::gil_scoped_release nogil;
+    learner->scores(rows.any, bias, out.data(), out.stride(0), rest);
+  }, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
+  if (has_spread)
+    def(in, "spreads", [make](const Rows& rows, double bias, nb::dict state, nb::dict params, const Strided& out) {
       rows.check();
       require(static_cast<index_t>(out.shape(0)) == rows.n_rows, "out and the rows differ in length");
       const PySource source(std::move(state), std::move(params), rows.n_features + 1);
       const auto learner = make(source);
       nb::gil_scoped_release nogil;
-      (*learner.*read)(rows.any, bias, out.data(), out.stride(0));
+      learner->spreads(rows.any, bias, out.data(), out.stride(0));
     }, nb::arg("rows"), nb::arg("bias"), nb::arg("state"), nb::arg("params"), nb::arg("out").noconvert());
-  };
-  reader("scores", &AnySingle::scores);
-  if (has_spread) reader("spreads", &AnySingle::spreads);
 
   def(in, "weights", [make](nb::dict state, nb::dict params, const Out<double>& out) {
     const PySource source(std::move(state), std::move(params), static_cast<index_t>(out.shape(0)));

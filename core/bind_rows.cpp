@@ -96,14 +96,14 @@ using Weights = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device:
 using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void linear_scores(const Rows& rows, double bias, const Weights& weights, const Scores& out) {
-  rows.check();
+  Unchecked* const rest = rows.rest();
   const auto n_outputs = static_cast<index_t>(weights.shape(0));
   require(static_cast<index_t>(weights.shape(1)) == rows.n_features + 1,
           "there must be a weight for every feature and the constant");
   require(static_cast<index_t>(out.shape(0)) == rows.n_rows && static_cast<index_t>(out.shape(1)) == n_outputs,
           "out must have a place for every row and output");
   nb::gil_scoped_release nogil;
-  std::visit([&](const auto& x) { run_linear_scores(x, bias, weights.data(), n_outputs, out.data()); }, rows.any);
+  std::visit([&](const auto& x) { run_linear_scores(x, bias, weights.data(), n_outputs, out.data(), rest); }, rows.any);
 }
 
 const char* fault_name(Fault fault) {

@@ -26,7 +26,7 @@ bool Several::pays(const Rows& rows) const {
 std::vector<index_t> Several::run(const Rows& rows, double bias, const In<double>& y, const In<double>& positive,
                                   const std::optional<In<double>>& weight, const std::optional<In<index_t>>& order,
                                   const In<index_t>& which, const Matrix& margins) {
-  if (!rows.unchecked) rows.check();
+  Unchecked* const rest = rows.rest();
   const std::size_t n = which.shape(0);
   require(rows.n_features + 1 == n_weights_, "the rows and the states differ in length");
   require(static_cast<index_t>(y.shape(0)) == rows.n_rows, "y and the rows differ in length");
@@ -39,7 +39,7 @@ std::vector<index_t> Several::run(const Rows& rows, double bias, const In<double
                 order ? static_cast<index_t>(order->shape(0)) : rows.n_rows,
                 true,
                 1,
-                rows.unchecked && !rows.unchecked->is_over() ? rows.unchecked.get() : nullptr};
+                rest};
   if (order) check_order(lesson.order, lesson.n_steps, rows.n_rows);
   require(static_cast<index_t>(margins.shape(1)) == lesson.n_steps, "margins and steps differ in length");
   std::vector<Output> outputs(learners_.size(), Output{0, nullptr, nullptr});

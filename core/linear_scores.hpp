@@ -88,16 +88,19 @@ THRESHER_AVX2 void score_tile_wide(const Rows& rows, double bias, index_t begin,
 /// Scores of shape (n_rows, n_outputs) for weights of shape (n_outputs, n_features + 1), with the constant last. Computed
 /// output by output.
 template <class Rows>
-void run_linear_scores(const Rows& rows, double bias, const double* weights, index_t n_outputs, double* out) {
-  for (index_t k = 0; k < n_outputs; ++k) run_scores(Known{weights + k * (rows.n_features + 1)}, rows, bias, out + k, n_outputs);
+void run_linear_scores(const Rows& rows, double bias, const double* weights, index_t n_outputs, double* out,
+                       Unchecked* unchecked = nullptr) {
+  for (index_t k = 0; k < n_outputs; ++k)
+    run_scores(Known{weights + k * (rows.n_features + 1)}, rows, bias, out + k, n_outputs, unchecked);
 }
 
 /// The same for sparse rows. If there are enough values to pay for it, the weights are first transposed into a WeightTable.
 template <class Value, class Column>
-void run_linear_scores(const CsrRows<Value, Column>& rows, double bias, const double* weights, index_t n_outputs, double* out) {
+void run_linear_scores(const CsrRows<Value, Column>& rows, double bias, const double* weights, index_t n_outputs, double* out,
+                       Unchecked* unchecked = nullptr) {
   const index_t n_weights = rows.n_features + 1;
   if (n_outputs == 1 || rows.n_values() < n_weights)
-    return run_linear_scores<CsrRows<Value, Column>>(rows, bias, weights, n_outputs, out);
+    return run_linear_scores<CsrRows<Value, Column>>(rows, bias, weights, n_outputs, out, unchecked);
   const index_t n_padded = (n_outputs + kLane - 1) / kLane * kLane;
   std::vector<double> together(static_cast<std::size_t>(n_weights * n_padded));
   for (index_t begin = 0; begin < n_weights; begin += kTile)
@@ -105,7 +108,7 @@ void run_linear_scores(const CsrRows<Value, Column>& rows, double bias, const do
       for (index_t j = begin; j < end; ++j) together[j * n_padded + k] = weights[k * n_weights + j];
   const WeightTable table{together.data(), n_padded};
   const bool wide = is_wide();
-  in_parts(rows.n_rows, rows.n_values() * n_outputs, [&](index_t begin, index_t end) {
+  in_checked_parts(rows, rows.n_values() * n_outputs, unchecked, [&](index_t begin, index_t end) {
     Watch watch;
     std::vector<double> scores(static_cast<std::size_t>(kTile * n_padded));
     for (index_t i = begin; i < end; i += kTile) {

@@ -168,13 +168,14 @@ PassResult run_pass(Learner& learner, const Rows& rows, double bias, const Lesso
 
 /// The scores of all rows with the weights that a prediction uses.
 template <class Learner, class Rows>
-void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride) {
-  const Ahead<Rows> ahead(rows);
-  in_parts(rows.n_rows, rows.n_values(), [&](index_t begin, index_t end) {
+void run_scores(const Learner& learner, const Rows& rows, double bias, double* out, index_t stride,
+                Unchecked* unchecked = nullptr) {
+  const Ahead<Rows> ahead(rows, unchecked ? unchecked->size() + 8 : 0);
+  in_checked_parts(rows, rows.n_values(), unchecked, [&](index_t begin, index_t end) {
     Watch watch;
     for (index_t i = begin; i < end; ++i) {
       watch.tick();
-      ahead.ask(nullptr, i, end);
+      ahead.ask(nullptr, i, rows.n_rows);
       out[i * stride] = look(learner, rows.row(i, bias));
     }
   });

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "threads.hpp"
@@ -18,6 +19,7 @@ struct Finding {
   double value = 0;  // the value found there
 };
 
+constexpr const char* refused = "these rows were refused: see Rows.fault";
 constexpr double huge = 1e100;  // larger values are rejected: their squares must not overflow
 inline bool usable(double v) { return std::fabs(v) <= huge; }
 
@@ -182,6 +184,8 @@ class Unchecked {
   void end() { n_left_ = 0; }
   /// The number of rows in a block.
   index_t size() const { return index_t{1} << shift_; }
+  /// The row at which the block after that of row i begins.
+  index_t next_block(index_t i) const { return ((i >> shift_) + 1) << shift_; }
 
  private:
   /// At most 64 rows, which are shuffled together, and about 64 KB.
@@ -203,5 +207,19 @@ class Unchecked {
   std::vector<std::atomic<unsigned char>> checked_;
   std::atomic<std::size_t> n_left_;
 };
+
+/// in_parts over rows that may still have to be checked: block by block, each before f sees it. Throws at a fault.
+template <class Rows, class F>
+void in_checked_parts(const Rows& rows, index_t n_values, Unchecked* unchecked, F f) {
+  in_parts(rows.n_rows, n_values, [&](index_t begin, index_t end) {
+    for (index_t from = begin, to = end; from < end; from = to) {
+      if (unchecked) {
+        to = std::min(end, unchecked->next_block(from));
+        if (!unchecked->passes(rows, from)) throw std::invalid_argument(refused);
+      }
+      f(from, to);
+    }
+  });
+}
 
 }  // namespace thresher

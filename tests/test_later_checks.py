@@ -56,6 +56,29 @@ def test_a_bad_value_is_named_and_leaves_the_model_as_it_was(name, form, value, 
     assert_array_equal(model.coef_, before)
 
 
+@pytest.mark.parametrize("form", ["csr", "dense"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_bad_value_to_predict_is_named(name, form):
+    X, y = rows(form)
+    model = fresh(name).fit(X, y)
+    if form == "csr":
+        X.data[X.indptr[BAD_ROW] + 2] = np.nan
+    else:
+        X[BAD_ROW, 2] = np.nan
+    with pytest.raises(ValueError, match=f"finite numbers, got NaN in row {BAD_ROW}, column 2"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_unsorted_columns_to_predict_are_sorted(name):
+    X, y = rows("csr")
+    model = fresh(name).fit(X, y)
+    scores, (begin, end) = model.decision_function(X), X.indptr[BAD_ROW : BAD_ROW + 2]
+    X.indices[begin:end] = X.indices[begin:end][::-1].copy()
+    X.data[begin:end] = X.data[begin:end][::-1].copy()
+    assert_array_equal(model.decision_function(X), scores)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_unsorted_columns_are_sorted(name):
     X, y = rows("csr")

@@ -104,6 +104,31 @@ def test_outputs_side_by_side_stop_before_the_block_of_a_bad_row(how):
 
 
 @pytest.mark.parametrize("how", ["value", "size", "order", "range", "negative"])
+def test_scores_refuse_a_bad_row_when_they_come_to_it(how):
+    def rows():
+        return _core.Rows.csr(*spoiled(how)[:3], N_FEATURES, True, True)
+
+    with pytest.raises(ValueError, match="refused"):
+        _core.ArowDiagonal.scores(rows(), 1.0, state().view(0), PARAMS, np.empty(N_ROWS))
+    for n_outputs in (1, 5):
+        with pytest.raises(ValueError, match="refused"):
+            _core.linear_scores(rows(), 1.0, np.zeros((n_outputs, N_FEATURES + 1)), np.empty((N_ROWS, n_outputs)))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 5])
+def test_scores_of_rows_checked_on_the_way_are_those_of_others(n_outputs):
+    values, columns, starts, _ = parts()
+    weights = np.random.default_rng(2).normal(size=(n_outputs, N_FEATURES + 1))
+    found = []
+    for later in (False, True):
+        rows, out = _core.Rows.csr(values, columns, starts, N_FEATURES, True, later), np.empty((N_ROWS, n_outputs))
+        _core.linear_scores(rows, 0.5, weights, out)
+        assert rows.fault == ""
+        found.append(out)
+    assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("how", ["value", "size", "order", "range", "negative"])
 def test_lengths_are_measured_up_to_the_block_of_a_bad_row(how):
     values, columns, starts, _ = spoiled(how)
     rows, first, last = (
@@ -143,10 +168,6 @@ def test_whatever_else_uses_the_rows_checks_them_all_before():
     def rows():
         return _core.Rows.csr(values, columns, starts, N_FEATURES, True, True)
 
-    with pytest.raises(ValueError, match="refused"):
-        _core.ArowDiagonal.scores(rows(), 1.0, state().view(0), PARAMS, np.empty(N_ROWS))
-    with pytest.raises(ValueError, match="refused"):
-        _core.linear_scores(rows(), 1.0, np.zeros((1, N_FEATURES + 1)), np.empty((N_ROWS, 1)))
     count = np.zeros(N_FEATURES)
     with pytest.raises(ValueError, match="no scale"):
         _core.measure_rows(rows(), np.arange(3), 0.0, count, count.copy(), count.copy())

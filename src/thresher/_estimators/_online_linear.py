@@ -348,13 +348,21 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> Array:
-        learner = self._learner_now()
-        rows = _gate.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
-        return self._scores_of(rows, learner)
+        rows = self._rows_to_score(X, later=type(self._learner_now()) is Learner)  # whose scores are the core's
+        try:
+            scores = self._scores_of(rows)
+        except ValueError:
+            if not rows.fault:
+                raise
+        else:
+            if not rows.fault:
+                return scores
+        return self._scores_of(self._rows_to_score(X))  # for the error, or with sorted rows
 
-    def _rows_to_score(self, X: Any) -> Rows:
+    def _rows_to_score(self, X: Any, later: bool = False) -> Rows:
         self._learner_now()
-        return _gate.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
+        grown = self.__dict__.get("_grown", False)
+        return _gate.check_features(self, X, reset=False, any_width=grown, later=later)
 
     def _scores_of(self, rows: Rows, learner: Learner | None = None) -> Array:
         learner = learner or self._learner_now()

@@ -39,7 +39,7 @@ def check_features(
     """The rows of ``X``. Changes nothing on the estimator: see :func:`commit_features`.
 
     With ``grow``, rows may be wider or narrower than the model was so far; with ``any_width``, too, but the model stays
-    as it is. With ``later``, the first pass checks rows as it comes to them.
+    as it is. With ``later``, the first pass, or the code that scores them, checks rows as it comes to them.
     """
     who = type(estimator).__name__
     is_matrix = type(X) is np.ndarray or sparse.issparse(X)
@@ -55,7 +55,7 @@ def check_features(
             check_names(estimator, X)
     if any_width:
         X = _without_new_features(X, expected, who)
-    rows = as_rows(X, who, n_features=expected if grow or any_width else None)
+    rows = as_rows(X, who, n_features=expected if grow or any_width else None, later=later)
     if rows.n_features != expected and not grow:
         advice = ""
         if rows.n_features > expected:
