@@ -208,15 +208,20 @@ class Unchecked {
   std::atomic<std::size_t> n_left_;
 };
 
-/// in_parts over rows that may still have to be checked: block by block, each before f sees it. Throws at a fault.
+/// Checks the block of row `from`, and throws at a fault. Returns where the next block begins, or `end`.
+template <class Rows>
+THRESHER_APART index_t checked_until(const Rows& rows, index_t from, index_t end, Unchecked* unchecked) {
+  if (!unchecked) return end;
+  if (!unchecked->passes(rows, from)) throw std::invalid_argument(refused);
+  return std::min(end, unchecked->next_block(from));
+}
+
+/// in_parts over rows that may still have to be checked: block by block, each before f sees it.
 template <class Rows, class F>
 void in_checked_parts(const Rows& rows, index_t n_values, Unchecked* unchecked, F f) {
   in_parts(rows.n_rows, n_values, [&](index_t begin, index_t end) {
     for (index_t from = begin, to = end; from < end; from = to) {
-      if (unchecked) {
-        to = std::min(end, unchecked->next_block(from));
-        if (!unchecked->passes(rows, from)) throw std::invalid_argument(refused);
-      }
+      to = checked_until(rows, from, end, unchecked);
       f(from, to);
     }
   });
