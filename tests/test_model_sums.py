@@ -65,7 +65,7 @@ def test_values_are_weighted_sums():
 def test_parts_of_all_models_add_up_to_the_score(n_classes):
     X, y = rows()
     model = classifier(X).fit(X, np.digitize(y, [0.5, 2][: n_classes - 1]))
-    found = contributions(model, X[:4])
+    found = contributions(model, X[:4], by="row")
     assert_allclose(found.scores, np.reshape(model.decision_function(X[:4]), (4, -1)), rtol=1e-9)
     columns = [name for name in found.names if not name.startswith("training row ")]
     assert columns == ["a", "b", "word"]
@@ -76,6 +76,20 @@ def test_parts_of_all_models_add_up_to_the_score(n_classes):
     for name in columns:
         here, there = found.names.index(name), curves.names.index(name)
         assert_allclose(found.parts[:, :, here], 0.7 * curves.parts[:, :, there], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_parts_of_columns_are_the_weighted_sums_of_those_of_the_models(n_classes):
+    X, y = rows()
+    model = classifier(X).fit(X, np.digitize(y, [0.5, 2][: n_classes - 1]))
+    found, curves, compared = (contributions(one, X[:4]) for one in (model, *model.models_))
+    assert found.names == ["a", "b", "word"]
+    assert (found.similarities, found.n_background) == (None, 64)
+    assert_allclose(found.scores, np.reshape(model.decision_function(X[:4]), (4, -1)), rtol=1e-9)
+    for k, name in enumerate(found.names):
+        expected = 0.7 * curves.parts[:, :, curves.names.index(name)]
+        expected = expected + 0.4 * compared.parts[:, :, compared.names.index(name)]
+        assert_allclose(found.parts[:, :, k], expected, rtol=1e-12)
 
 
 def test_the_smallest_change_is_found_and_curves_are_refused():

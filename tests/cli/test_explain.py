@@ -101,9 +101,24 @@ def test_values_and_sparse_rows_have_parts_and_no_change(capsys):
     assert "change" not in found
 
 
-def test_a_kernel_machine_names_rows_it_has_learned_from(capsys):
+def test_a_kernel_model_is_explained_by_columns(capsys):
     trained(capsys, "people.csv", "--method", "lssvc")
-    text = output(capsys, "people.csv", "--row", "2")
+    found = json.loads(output(capsys, "people.csv", "--row", "2", "--json"))["rows"][0]
+    age, hours, job, _ = Path("people.csv").read_text().splitlines()[2].split(",")
+    values = {part["column"]: part["value"] for part in found["parts"]}
+    assert values == {"age": float(age), "hours": float(hours), "job": job}
+    assert found["baseline"] + sum(part["part"] for part in found["parts"]) == pytest.approx(found["score"], abs=1e-9)
+    text = " ".join(output(capsys, "people.csv", "--row", "2").split())
+    assert "this row's values replace those of 64 training rows" in text
+
+
+def test_a_kernel_machine_of_wide_sparse_rows_names_rows_it_has_learned_from(capsys):
+    rng = np.random.default_rng(0)
+    places = [2 * np.sort(rng.choice(400, 5, replace=False)) + 1 + k % 2 for k in range(200)]
+    lines = [f"{k % 2} " + " ".join(f"{j}:1" for j in each) for k, each in enumerate(places)]
+    Path("wide.svm").write_text("\n".join(lines) + "\n")
+    trained(capsys, "wide.svm", "--method", "lssvc")
+    text = output(capsys, "wide.svm", "--row", "2")
     assert "training row " in text
     assert "For parts of columns, use thresher auto --kernel linear" in " ".join(text.split())
 

@@ -109,7 +109,7 @@ def test_columns_of_an_array_behind_splines_are_counted_from_one():
 def test_parts_of_a_kernel_machine_are_those_of_its_rows(n_classes):
     X, y = plain("array")
     model = LSSVC().fit(X, classes(y, n_classes))
-    found = contributions(model, X[:10])
+    found = contributions(model, X[:10], by="row")
     assert_allclose(found.scores, scores_of(model, X[:10]), rtol=0, atol=1e-9)
     assert found.names[3] == "training row 4"
     assert found.similarities[3, 3] == pytest.approx(1)  # the row itself
@@ -119,7 +119,7 @@ def test_parts_behind_landmarks_are_those_of_the_landmarks():
     X, y = plain("array")
     steps = [("scale", RunningScaler()), ("map", FixedSizeNystroem(n_components=20, random_state=0))]
     model = StreamingPipeline([*steps, ("learn", AROWClassifier(random_state=0))]).fit(X, y > 0)
-    found = contributions(model, X[:10])
+    found = contributions(model, X[:10], by="row")
     assert_allclose(found.scores, scores_of(model, X[:10]), rtol=0, atol=1e-9)
     assert found.names[0] == f"training row {model['map'].component_indices_[0] + 1}"
 
@@ -128,8 +128,8 @@ def test_models_without_such_parts_are_refused():
     X, y = plain("array")
     with pytest.raises(ValueError, match="model must have scores, got SparseKMeans"):
         contributions(SparseKMeans(3, random_state=0).fit(X), X)
-    with pytest.raises(ValueError, match="by must be one of 'column', 'feature', got 'row'"):
-        contributions(AROWClassifier().fit(X, y > 0), X, by="row")
+    with pytest.raises(ValueError, match="by must be one of 'column', 'feature', 'row', got 'rows'"):
+        contributions(AROWClassifier().fit(X, y > 0), X, by="rows")
 
     class Squared(AROWClassifier):
         def decision_function(self, X):

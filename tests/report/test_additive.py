@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from report import examples
 from thresher._figures import label as examples_label
@@ -124,10 +125,23 @@ def test_values_that_are_farthest_off_are_explained():
     assert worst["row"] - 1 == np.argmax(np.abs(predicted - given["sample"][1]))
 
 
-def test_a_kernel_machine_is_explained_by_rows_it_has_learned_from():
+def test_a_kernel_machine_is_explained_by_columns_and_says_what_their_parts_are():
     given = additive(2)
-    X, y = given["sample"][0].numbers, given["sample"][1]
-    model = LSSVC().fit(X[::2], y[::2])
-    section = Report(model, sample=(X[1::2], y[1::2])).to_dict()["sections"]["explained_rows"]
-    assert section["is_similar"]
+    X, y = given["sample"]
+    model = prepared(LSSVC(), X).fit(X[:200], y[:200])
+    report = Report(model, sample=(X[200:], y[200:]))
+    section = report.to_dict()["sections"]["explained_rows"]
+    assert {part["name"] for part in section["rows"][0]["parts"]} == {"bend", "line", "job"}
+    assert "replace those of 64 training rows" in section["meaning"]
+    assert "replace those of 64 training rows" in " ".join(report.to_text(["explained_rows"]).split())
+    assert "replace those of 64 training rows" in report.to_html()
+    assert not Report(**given).to_dict()["sections"]["explained_rows"]["meaning"]
+
+
+def test_a_kernel_machine_of_wide_sparse_rows_is_explained_by_rows_it_has_learned_from():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 1000), density=0.02, rng=rng, format="csr")
+    y = np.asarray(X.sum(axis=1)).ravel() > 10
+    section = Report(LSSVC().fit(X[:200], y[:200]), sample=(X[200:], y[200:])).to_dict()["sections"]["explained_rows"]
+    assert section["meaning"].startswith("The model compares rows, so parts belong to training rows")
     assert section["rows"][0]["parts"][0]["name"].startswith("training row ")

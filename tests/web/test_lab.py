@@ -8,8 +8,10 @@ import re
 import time
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
@@ -275,6 +277,24 @@ def test_the_smallest_change_leads_to_the_answer_that_it_names(done):
     change = client.ask("POST", place, {"row": 1}).json()["change"]
     changes = {each["column"]: each["then"] for each in change["columns"]}
     assert client.ask("POST", place, {"row": 1, "changes": changes}).json()["answer"] == change["answer"]
+
+
+def test_why_of_a_model_that_compares_rows_is_about_columns(monkeypatch, tmp_path):
+    from thresher._gate import Table
+    from thresher.kernels import LSSVC
+    from thresher.preprocessing import prepared
+    from thresher.web import _lab_rows
+
+    rng = np.random.default_rng(0)
+    X = Table(["a", "b"], rng.normal(size=(100, 2)))
+    model = prepared(LSSVC(), X).fit(X, X["a"] * X["b"] > 0)
+    (tmp_path / _lab_rows.MODEL).touch()
+    monkeypatch.setattr(_lab_rows, "_model", lambda *_: model)
+    monkeypatch.setattr(_lab_rows, "_read", lambda *_: (X[:1], None, X))
+    found = _lab_rows.explain_row(SimpleNamespace(path=tmp_path), 1, {})
+    assert {part["column"] for part in found["parts"]} == {"a", "b"}
+    assert not found["of_rows"]
+    assert "replace those of 64 training rows" in found["meaning"]
 
 
 @pytest.mark.parametrize(

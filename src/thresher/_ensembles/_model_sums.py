@@ -128,8 +128,7 @@ class _ModelSum(_FittedModels, Estimator):
 class ModelSumClassifier(ReadsClasses, CalibratedOnFolds, _ModelSum):
     """The class with the largest weighted sum of the scores of several models.
 
-    The parts of a score by model, and of these by column or by row of the training data, add up to it:
-    :func:`thresher.inspection.contributions` lists them.
+    The parts of the columns in all models add up to a score: :func:`thresher.inspection.contributions` lists them.
 
     Attributes
     ----------

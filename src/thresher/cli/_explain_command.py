@@ -14,10 +14,7 @@ from ._screen import Screen
 
 _MOST_COMPARED = 10_000  # rows that tell the range of columns
 _WIDTH = 80
-_OF_ROWS = (
-    "The model compares rows, so the parts belong to the training rows that it compares this row with, each with its "
-    "similarity. For parts of columns, use thresher auto --kernel linear, or thresher train --splines."
-)
+_FOR_COLUMNS = " For parts of columns, use thresher auto --kernel linear, or thresher train --splines."
 
 explain_options = grouped(
     option("--row rows", Integer(1), "A row to explain, counted from 1; may be repeated.", multiple=True),
@@ -121,8 +118,8 @@ class _Explained:
         from .._figures import wrapped
 
         lines = [*wrapped(self._opening(), _WIDTH), "", *self._parts()]
-        if self._reasons.of_rows:
-            lines += ["", *wrapped(_OF_ROWS, _WIDTH)]
+        if self._reasons.meaning:
+            lines += ["", *wrapped(self._reasons.meaning + _FOR_COLUMNS * self._reasons.of_rows, _WIDTH)]
         if self._change is not None:
             lines += ["", *wrapped(self._other_answer(), _WIDTH)]
         elif self._reasons.against is not None and self._searched:

@@ -103,7 +103,8 @@ def _usual_row(model: Any, data: Table | None, columns: list[ColumnValues]) -> T
 def _curve(model: Any, row: Table, column: ColumnValues) -> ColumnCurve | None:
     n_grid = len(column.grid)
     values = column.grid if column.is_text else np.concatenate([column.grid, column.quantiles])
-    found = contributions(model, as_model_takes(model, with_values(row, column.name, values)))
+    rows = as_model_takes(model, with_values(row, column.name, values))
+    found = contributions(model, rows, by="row")  # behind landmarks, columns have a part of each row, but no curve
     if column.name not in found.names:
         return None
     parts: NDArray[Any] = found.parts[:, :, found.names.index(column.name)].T

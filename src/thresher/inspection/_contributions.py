@@ -1,20 +1,23 @@
-"""Exact parts of a model's scores: by column, by feature, or by the rows that a kernel machine keeps."""
+"""Parts that add up to a model's scores: by column, by feature, or by the rows that a kernel machine keeps."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._dataclasses import dataclass
-from .._estimators import check_is_fitted
-from .._gate import checked, dense_weights, float_array, one_of, sparse
-from ._features import Weights, last_step, output_names
+from .._estimators import Estimator, check_is_fitted
+from .._gate import Table, checked, dense_weights, float_array, on_host, one_of, sparse
+from ._features import Weights, known_names, last_step, output_names
+from ._shapley import draw_background, shapley_values
 
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-7  # parts that add up to a score only this well are not its parts
+_MOST_SPARSE = 100  # columns of sparse rows that are switched one by one
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,12 @@ class Contributions:
         With two classes the second one, with more each class; a regressor has ``"value"``.
     parts : ndarray of shape (n_rows, n_outputs, n_names)
     baseline : ndarray of shape (n_outputs,)
-        The score without any parts: the intercept.
+        The score without any parts: the intercept, or the mean score of the training rows that parts are averaged over.
     similarities : ndarray of shape (n_rows, n_names) or None
         Similarity of each row to the training rows, if the parts belong to training rows; NaN for other parts of a sum
         of models.
+    n_background : int
+        Number of training rows that the parts of columns in a kernel model are averaged over; 0 for other parts.
     """
 
     names: list[str]
@@ -40,6 +45,7 @@ class Contributions:
     parts: Array
     baseline: Array
     similarities: Array | None = None
+    n_background: int = 0
 
     @property
     def scores(self) -> Array:
@@ -47,18 +53,23 @@ class Contributions:
         return self.baseline + self.parts.sum(axis=2)
 
 
-@checked(by=one_of("column", "feature"))
+@checked(by=one_of("column", "feature", "row"))
 def contributions(model: Any, X: Any, *, by: str = "column") -> Contributions:
-    """Split the scores of a model into exact contributions of its columns.
+    """Split the scores of a model into contributions of its columns, which add up to them.
 
     The score of a linear model is a sum of weights times features, and so is that of an additive model, whose features
     are splines of columns (:class:`~thresher.preprocessing.ColumnSplines`). Features made from the same column, such as
     its splines or its one-hot categories, add up to the part of that column. After a
     :class:`~thresher.preprocessing.RunningScaler`, the parts of an average row are about 0.
 
-    The score of a kernel machine, or of a linear model after :class:`~thresher.kernels.FixedSizeNystroem`, is a sum
-    over training rows: similarity to the row times coefficient. The score of a sum of models, which
-    :func:`thresher.auto` may return, has the parts of all of them.
+    Kernel machines, and models after :class:`~thresher.kernels.FixedSizeNystroem`, compare rows. Their parts are
+    Shapley values: replace the values of a training row by those of the row to explain, column by column in a random
+    order. The part of a column is the mean change of the score over many orders and up to 64 of the training rows that
+    the model keeps. Columns share the effect of their interactions. The seed is fixed, so the result is always the
+    same. With up to 7 columns, all orders count. With more, the standard error of a part is about 1 % of the largest
+    part for 20 columns, 2 % for 100 and 5 % for 300. A row costs about 8,000 predictions.
+
+    The score of a sum of models, which :func:`thresher.auto` may return, has the parts of all of them.
 
     Parameters
     ----------
@@ -66,14 +77,17 @@ def contributions(model: Any, X: Any, *, by: str = "column") -> Contributions:
         Fitted, with linear weights (``coef_``) or a kernel.
     X : Table, data frame, array-like or sparse matrix of shape (n_rows, n_columns)
         Rows as the model takes them.
-    by : {"column", "feature"}, default="column"
-        Whether to add up features of the same column.
+    by : {"column", "feature", "row"}, default="column"
+        What parts belong to. ``"feature"`` does not add up the features of a column, or switches them one by one.
+        ``"row"`` names the training rows that a kernel model keeps: the part of one is its similarity to the row times
+        its coefficient. Models that compare no rows have parts of columns then.
 
     Returns
     -------
     Contributions
         Parts that are 0 for all rows are left out. ``scores`` equals ``decision_function``, or ``predict`` of a
-        regressor.
+        regressor. Models with precomputed kernels have no columns, and with sparse rows of more than 100 columns,
+        kernel models have parts of training rows.
 
     Examples
     --------
@@ -98,6 +112,10 @@ def contributions(model: Any, X: Any, *, by: str = "column") -> Contributions:
         found = _of_sum(learner, X, by)
         _check_sums(found, model, X)
         return found
+    averaged = None if by == "row" else _of_compared_columns(model, X, by)
+    if averaged is not None:
+        _check_sums(averaged, model, X)
+        return averaged
     Z = behind_steps(model, X)
     map_ = getattr(model, "steps", [(None, None), (None, None)])[-2:][0][1]
     if hasattr(map_, "component_indices_"):
@@ -125,7 +143,65 @@ def _of_sum(model: Any, X: Any, by: str) -> Contributions:
     names, parts = _added_up(names, np.concatenate(weighted, axis=2))
     none = np.full(len(parts), np.nan)
     similarities = np.stack([alike.get(name, none) for name in names], axis=1) if alike else None
-    return Contributions(names, each[0].outputs, parts, np.asarray(baseline), similarities)
+    n_background = max(found.n_background for found in each)
+    return Contributions(names, each[0].outputs, parts, np.asarray(baseline), similarities, n_background)
+
+
+def _of_compared_columns(model: Any, X: Any, by: str) -> Contributions | None:
+    """Shapley values of the columns before the step that compares rows; None if there is no such step, it has kept no
+    rows, or there are too many columns of sparse rows."""
+    steps = getattr(model, "steps", [("", model)])
+    at = next((k for k, (_, step) in enumerate(steps) if hasattr(step, "component_indices_")), len(steps) - 1)
+    learner, comparing, behind = steps[-1][1], steps[at][1], SimpleNamespace(steps=steps[at:])
+    kept = _kept_by(comparing)
+    if kept is None:
+        return None
+    until = type(model)(steps=steps[: at + 1]) if at < len(steps) - 1 else model
+    rows, background = _in_one_form(behind_steps(until, X), draw_background(kept))
+    if sparse.issparse(rows):
+        used = np.unique(np.concatenate([rows.indices, background.indices]))
+    else:
+        used = np.arange(rows.shape[1])
+    origins = origins_of(until) if by == "column" else None
+    if origins is None:
+        known = known_names(until, comparing)
+        origins = [f"x{j + 1}" for j in range(rows.shape[1])] if known is None else [str(name) for name in known]
+    places: dict[str, int] = {}
+    groups = np.zeros(rows.shape[1], dtype=np.intp)
+    groups[used] = [places.setdefault(origins[j], len(places)) for j in used.tolist()]
+    if sparse.issparse(rows) and len(places) > _MOST_SPARSE:
+        return None
+    named = [str(name) for name in getattr(comparing, "feature_names_in_", ())]
+
+    def score(mixed: Any) -> Array:
+        takes_table = named and isinstance(comparing, Estimator) and not sparse.issparse(mixed)
+        return _scores(learner, behind_steps(behind, Table(named, mixed) if takes_table else mixed))
+
+    parts, baseline, n_background = shapley_values(score, rows, background, groups, len(places))
+    there = np.flatnonzero(parts.any(axis=(0, 1)))
+    names = [list(places)[k] for k in there]
+    outputs = output_names(learner, len(baseline))
+    return Contributions(names, outputs, parts[:, :, there], baseline, n_background=n_background)
+
+
+def _kept_by(step: Any) -> Any:
+    """The training rows that a step compares rows with, as it takes them; None if it has none."""
+    if hasattr(step, "component_indices_"):
+        return on_host(step.components_)
+    kept = getattr(step, "support_vectors_", None)
+    if kept is None or not kept.shape[1] or hasattr(step, "coef_"):
+        return None
+    kept = on_host(kept)
+    if getattr(step, "kernels_", None) is not None and step.mean_ is not None:  # several kernels of standardised rows
+        return kept * on_host(step.scale_) + on_host(step.mean_)
+    return kept
+
+
+def _in_one_form(rows: Any, kept: Any) -> tuple[Any, Any]:
+    rows = _numbers(rows)
+    if sparse.issparse(rows) or sparse.issparse(kept):
+        return sparse.csr_array(rows, dtype=np.float64), sparse.csr_array(kept, dtype=np.float64)
+    return _matrix(rows), np.asarray(kept, dtype=np.float64)
 
 
 def behind_steps(model: Any, X: Any, n_steps: int = -1) -> Any:
@@ -155,7 +231,7 @@ def _of_features(model: Any, Z: Any, by: str) -> Contributions:
     values = Z[:, used]
     values = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
     parts = values[:, None, :] * weights.rows[None, :, used]
-    origins = origins_of(model) if by == "column" else None
+    origins = origins_of(model) if by != "feature" else None
     names = weights.names(used) if origins is None else [origins[j] for j in used]
     if origins is not None:
         names, parts = _added_up(names, parts)
@@ -230,9 +306,14 @@ def _similarities(kernel: Any, rows: Any, kept: Any) -> Array:
 
 def _check_sums(found: Contributions, model: Any, X: Any) -> None:
     """Refuse models whose scores are more than a sum, so that parts do not add up."""
-    scores = np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X))
-    scores = scores[:, None] if scores.ndim == 1 else scores
-    sums = found.scores
+    scores, sums = _scores(model, X), found.scores
     if sums.shape != scores.shape or not np.allclose(sums, scores, rtol=_ROUNDING, atol=_ROUNDING):
         learner = type(last_step(model)).__name__
         raise ValueError(f"contributions: the scores of {learner} are not a sum of contributions.")
+
+
+def _scores(model: Any, X: Any) -> Array:
+    """Of shape (n_rows, n_outputs)."""
+    scores = on_host(model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X))
+    scores = np.asarray(scores, dtype=np.float64)
+    return scores[:, None] if scores.ndim == 1 else scores

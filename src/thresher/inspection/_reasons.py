@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._estimators import Calibrated, task_of
+from .._figures import plural
 from .._gate import Text, sparse, written_date
 from ._column_values import Array, as_table
 from ._contributions import Contributions, contributions
@@ -45,6 +46,8 @@ class Reasons(NamedTuple):
         more than on the other.
     of_rows : bool
         Whether parts belong to training rows, and their values are similarities to these.
+    n_background : int
+        Number of training rows that parts of columns are averaged over; 0 if they are terms of a sum.
     """
 
     answer: Any
@@ -55,6 +58,18 @@ class Reasons(NamedTuple):
     parts: list[ScorePart]
     needed: float | None = None
     of_rows: bool = False
+    n_background: int = 0
+
+    @property
+    def meaning(self) -> str:
+        """What the parts of a model that compares rows are; empty for other models."""
+        of_rows = "The model compares rows, so parts belong to training rows, each with its similarity to this row."
+        of_columns = (
+            "The model compares rows. The part of a column is the mean change of the score when this row's values "
+            f"replace those of {plural(self.n_background, 'training row')}, column by column in many orders. Columns "
+            "that act together share their effect."
+        )
+        return " ".join([of_rows] * self.of_rows + [of_columns] * (self.n_background > 0))
 
     @property
     def favoured(self) -> tuple[Any, float] | None:
@@ -82,7 +97,8 @@ def reasons(model: Any, X: Any) -> list[Reasons]:
         chance = None if chances is None else _chance(learner, chances[i], answer)
         needed = None if border is None else _chance(learner, border, answer)
         score, of_rows = float(baseline + parts.sum()), found.similarities is not None
-        made.append(Reasons(answer, against, chance, score, float(baseline), listed, needed, of_rows))
+        said = answer, against, chance, score, float(baseline), listed, needed
+        made.append(Reasons(*said, of_rows, found.n_background))
     return made
 
 

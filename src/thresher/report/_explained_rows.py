@@ -38,14 +38,8 @@ def explained_rows(subject: Subject) -> Section | None:
         "says": _sentence(rows),
         "rows": rows,
         "is_value": subject.task == "regression",
-        "is_similar": _is_similar(subject),
+        "meaning": found[0].meaning,
     }
-
-
-def _is_similar(subject: Subject) -> bool:
-    """Whether the parts belong to rows of the training data, not to columns."""
-    steps = [step for _, step in getattr(subject.model, "steps", [])]
-    return subject.is_kernel_machine or any(hasattr(step, "component_indices_") for step in steps)
 
 
 def _of_classes(subject: Subject, sample: Sample) -> list[tuple[str, int]]:

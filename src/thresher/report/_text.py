@@ -242,6 +242,8 @@ def _explained_rows(section: Section) -> str:
     for row in section["rows"]:
         parts = [(part["name"], part["value"], number(part["part"], 3)) for part in row["parts"]]
         found.append(f"{_wrapped(title_of(row))}\n{_table(parts, 'lrr', 36)}")
+    if section["meaning"]:
+        found.append(_wrapped(section["meaning"]))
     return "\n\n".join(found)
 
 

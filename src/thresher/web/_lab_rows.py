@@ -48,18 +48,14 @@ def explain_row(run: LabRun, number: int, changes: dict[str, Any]) -> dict[str, 
         "score": found.score,
         "baseline": found.baseline,
         "parts": [{"column": p.name, "value": _shown(p.value), "part": p.part} for p in found.parts[:_MOST_PARTS]],
-        "compares_rows": not _are_columns(found.parts, changed),
+        "of_rows": found.of_rows,
+        "meaning": found.meaning,
         "rest": sum(part.part for part in found.parts[_MOST_PARTS:]),
         "values": _values(changed, first) if isinstance(changed, Table) else [],
     }
     if found.against is not None and not sparse.issparse(X) and not changes:
         data["change"] = _change(model, X, first)
     return data
-
-
-def _are_columns(parts: Any, row: Any) -> bool:
-    """Whether the parts of a score belong to columns, not to rows that a kernel machine compares with."""
-    return not isinstance(row, Table) or all(part.name in row for part in parts)
 
 
 @functools.lru_cache(_MOST_MODELS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._estimators import task_of
-from ..inspection import reasons
+from ..inspection import Reasons, reasons
 from ..training import learner_of, written_label
 from ._guard import HttpRefusal, Receive, RequestLimits, Scope, Send
 from ._journal import Journal
@@ -196,18 +196,10 @@ class ModelService:
         rows, is_one = self._rows(asked)
         if len(rows) > _MOST_EXPLAINED:
             raise HttpRefusal(400, f"At most {_MOST_EXPLAINED} rows can be explained at a time, got {len(rows)}.")
-        found = [
-            {
-                "answer": written_label(each.answer),
-                "against": written_label(each.against),
-                "probability": each.probability,
-                "needed": each.needed,
-                "score": each.score,
-                "baseline": each.baseline,
-                "parts": [{"column": p.name, "value": _plain(p.value), "part": p.part} for p in each.parts],
-            }
-            for each in reasons(self.live.model, self.live.form.matrix(rows))
-        ]
+        matrix, found = self.live.form.matrix(rows), []
+        for place in range(len(rows)):
+            found.append(_as_json(reasons(self.live.model, matrix[place : place + 1])[0]))
+            await asyncio.sleep(0)  # the reasons of a kernel model take long, so other requests are answered in between
         return found[0] if is_one else {"rows": found}
 
     # --- labels -------------------------------------------------------------------------------------------------------
@@ -325,6 +317,18 @@ def _ids(asked: dict[str, Any], n: int, is_one: bool) -> list[str | None]:
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _LONGEST_ID
+
+
+def _as_json(found: Reasons) -> dict[str, Any]:
+    return {
+        "answer": written_label(found.answer),
+        "against": written_label(found.against),
+        "probability": found.probability,
+        "needed": found.needed,
+        "score": found.score,
+        "baseline": found.baseline,
+        "parts": [{"column": p.name, "value": _plain(p.value), "part": p.part} for p in found.parts],
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -61,13 +61,13 @@ export function whyPanel(panel, run, signal) {
       truth,
       !moved && found.change ? h("p", { class: "says" }, `If ${found.change.columns.map((each) => `${each.column} were ${shown(each.then)} instead of ${shown(each.now)}`).join(" and ")}, the answer would be ${shown(found.change.answer)}.`) : null,
     ].filter(Boolean));
-    const isOfRows = found.compares_rows;
+    const isOfRows = found.of_rows;
     const part = isOfRows ? "How much the similarity to this row speaks for the answer (above 0) or against it."
       : found.against === null ? "How much the column raises or lowers the value."
         : `How much the column speaks for the answer, above 0, or for ${found.against}, below 0. The parts add up to the lead of the answer.`;
     const most = Math.max(...found.parts.map((part) => Math.abs(part.part)), 1e-300);
-    parts.replaceChildren(...[isOfRows ? h("p", { class: "note" }, "This model compares the row with rows that it has learned from, so single columns have no part of their own. Change values below to see what they do.") : null].filter(Boolean), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Parts of the score" }, h("table", { class: "full" },
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, isOfRows ? "compared with" : "column"), h("th", { scope: "col" }, isOfRows ? "likeness" : "value"), h("th", { scope: "col", class: "n" }, "part ", tip(part, "a part")), h("th", { scope: "col" }, h("span", { class: "unseen" }, "bar")))),
+    parts.replaceChildren(...[found.meaning ? h("p", { class: "note" }, found.meaning) : null].filter(Boolean), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Parts of the score" }, h("table", { class: "full" },
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, isOfRows ? "compared with" : "column"), h("th", { scope: "col" }, isOfRows ? "similarity" : "value"), h("th", { scope: "col", class: "n" }, "part ", tip(part, "a part")), h("th", { scope: "col" }, h("span", { class: "unseen" }, "bar")))),
       h("tbody", null,
         found.parts.slice(0, 12).map((each) => h("tr", null, h("th", { scope: "row", class: "name", title: each.column }, each.column), h("td", { class: "name" }, shown(each.value)), h("td", { class: "n" }, signed(each.part)), h("td", { class: "wide" }, signedBar(each.part / most)))),
         others(found)))));
