@@ -151,7 +151,7 @@ def test_the_registry_guard_fails_what_exceeds_its_limit():
         "pa": cost(12.1, 5.0),
         "arow": cost(11.9, 30.1),
         "l1rda": cost(12.0, 30.0),
-        "multitaskfobos-regressor": cost(14.0, 31.0),
+        "reweightedl1rda-regressor": cost(18.0, 33.0),
     }
     assert [row[-1] for row in guard_registry.cost_table(costs).rows] == ["FAIL", "FAIL", "PASS", "slow, see below"]
 

@@ -310,7 +310,7 @@ def test_predictions_that_are_worse_than_a_constant_are_told():
     words = np.array(["a"] * 60 + ["b"] * 40, dtype=object)
     assert worse_than_guess(HeldOut("", words, words), "classification") == ""
     swapped = np.where(words == "a", "b", "a").astype(object)
-    assert "always predicting 'a' would be wrong on 40.0%" in worse_than_guess(
+    assert "always predicting 'a' would be wrong on 40.0 %" in worse_than_guess(
         HeldOut("", words, swapped), "classification"
     )
     mostly = np.array(["a"] * 1328 + ["b"] * 72, dtype=object)  # as good as the guess, up to rounding

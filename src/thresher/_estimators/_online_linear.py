@@ -348,9 +348,11 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> Array:
-        rows = self._rows_to_score(X, later=type(self._learner_now()) is Learner)  # whose scores are the core's
+        learner, grown = self._learner_now(), self.__dict__.get("_grown", False)
+        later = type(learner) is Learner  # whose scores are the core's
+        rows = _gate.check_features(self, X, reset=False, any_width=grown, later=later)
         try:
-            scores = self._scores_of(rows)
+            scores = self._scores_of(rows, learner)
         except ValueError:
             if not rows.fault:
                 raise
@@ -359,10 +361,9 @@ class OnlineLinear(_Learned, HasCourse, LearnsRows, ReadsTargets, Estimator):
                 return scores
         return self._scores_of(self._rows_to_score(X))  # for the error, or with sorted rows
 
-    def _rows_to_score(self, X: Any, later: bool = False) -> Rows:
+    def _rows_to_score(self, X: Any) -> Rows:
         self._learner_now()
-        grown = self.__dict__.get("_grown", False)
-        return _gate.check_features(self, X, reset=False, any_width=grown, later=later)
+        return _gate.check_features(self, X, reset=False, any_width=self.__dict__.get("_grown", False))
 
     def _scores_of(self, rows: Rows, learner: Learner | None = None) -> Array:
         learner = learner or self._learner_now()
