@@ -333,7 +333,7 @@ def test_many_rows_are_compared_on_few_first():
     assert set(n_rows) == {2_000, 2_600}
     on_all = {entry["candidate"] for entry in record["search"] if entry["n_rows"] == 2_600}
     assert 1 < len(on_all) <= 4
-    assert "In cross-validation of 2,000 of 2,600 rows:" in "\n".join(record["reasons"])
+    assert "In cross-validation of 2,000 of 2,600 rows (error):" in "\n".join(record["reasons"])
 
 
 def test_an_even_part_keeps_rare_classes_and_labels():
@@ -361,7 +361,7 @@ def test_yardsticks_stand_beside_the_answer_and_are_never_it():
         "gradient-boosted trees",
     ]
     assert all(entry["candidate"].split()[0] in registry.estimators() for entry in record["search"])
-    assert "For comparison only: the most frequent class error" in explain(model)
+    assert "For comparison only (error): the most frequent class 0." in explain(model)
     folds = _compared_rows.make_folds(Plan(data_of(X, y), AutoOptions(cv=3), "classification", "error"))
     mean = np.mean([np.mean(y[test] != max(set(y[train]), key=list(y[train]).count)) for train, test in folds])
     assert_allclose(-record["yardsticks"][0]["score"], mean)

@@ -233,9 +233,9 @@ def _describe_scores(results: list[TunedCandidate], finalists: list[TunedCandida
     """Sentences on the scores of all candidates, and of the best on more rows."""
     n_first, n_rows = results[0].n_rows, finalists[0].n_rows
     first = [result for result in results if result.n_rows == n_first]
-    sentences = [f"In cross-validation{_of_rows(n_first, plan)}: {_scores(first, plan.score_text)}."]
+    sentences = [plan.scores_text(f"In cross-validation{_of_rows(n_first, plan)}", _scores(first))]
     if n_first < n_rows:
-        sentences.append(f"The best of them{_of_rows(n_rows, plan)}: {_scores(finalists, plan.score_text)}.")
+        sentences.append(plan.scores_text(f"The best of them{_of_rows(n_rows, plan)}", _scores(finalists)))
     return sentences
 
 
@@ -244,8 +244,8 @@ def _of_rows(n_rows: int, plan: Plan) -> str:
     return f" of {n_rows:,} of {n_all:,} rows" if n_rows < n_all else ""
 
 
-def _scores(results: list[TunedCandidate], score_text: Callable[[float], str]) -> str:
-    return ", ".join(f"{result.candidate.name} {score_text(result.score)}" for result in results)
+def _scores(results: list[TunedCandidate]) -> list[tuple[str, float]]:
+    return [(result.candidate.name, result.score) for result in results]
 
 
 def _winner(results: list[TunedCandidate], score_text: Callable[[float], str]) -> tuple[TunedCandidate, list[str]]:

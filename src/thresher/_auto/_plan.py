@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Any
@@ -86,6 +86,14 @@ class Plan:
     def measure(self) -> str:
         """The name of the score: the criterion, unless sparsity is a part of it."""
         return "score" if self.options.sparsity else self.criterion
+
+    def scores_text(self, what: str, scores: Iterable[tuple[str, float]]) -> str:
+        """A sentence with the scores of some models, which names the criterion once."""
+        sparse = self.options.sparsity
+        sign, measure = (
+            (1, f"{self.criterion} and sparsity, greater is better") if sparse else (self.sign, self.criterion)
+        )
+        return f"{what} ({measure}): " + ", ".join(f"{name} {sign * score + 0.0:.4g}" for name, score in scores) + "."
 
     def score_text(self, score: float) -> str:
         """A score as users see it: errors are positive numbers."""

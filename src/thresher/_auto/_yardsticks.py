@@ -148,5 +148,5 @@ def describe_better(yardsticks: list[dict[str, Any]], plan: Plan) -> list[str]:
 
 def describe_yardsticks(yardsticks: list[dict[str, Any]], plan: Plan) -> list[str]:
     """A sentence with the scores of all yardsticks."""
-    scores = ", ".join(f"{each['name']} {plan.score_text(each['score'])}" for each in yardsticks)
-    return [f"For comparison only: {scores}."] if scores else []
+    scores = [(each["name"], each["score"]) for each in yardsticks]
+    return [plan.scores_text("For comparison only", scores)] if scores else []
