@@ -33,8 +33,7 @@ def run(quick: bool) -> list[Table]:
         f"Wall-clock milliseconds in one thread and in {N_THREADS}",
         ["what", "one thread", f"{N_THREADS} threads", "ratio", "wanted", "same bits"],
         notes=[
-            f"Best of {REPEATS} in turn, {IN_A_ROW} works in a row each. Nothing else may run on the machine "
-            "meanwhile."
+            f"Best of {REPEATS} in turn, {IN_A_ROW} works in a row each. Nothing else may run on the machine meanwhile."
         ],
     )
     for what, work in _works(quick).items():

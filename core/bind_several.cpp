@@ -55,6 +55,7 @@ std::vector<index_t> Several::run(const Rows& rows, double bias, const In<double
     lanes_.reset();
   } else if (!lanes_ && n > 1 && pays(rows)) {
     std::vector<AnySingle*> learners;
+    learners.reserve(learners_.size());
     for (const auto& each : learners_) learners.push_back(each.get());
     lanes_ = learners_[0]->lanes(learners, n_weights_);
   }

@@ -13,7 +13,7 @@ class Several {
  public:
   /// `n_to_come`: the rows that they will learn from in all passes, by which it is decided whether lanes pay.
   Several(Maker<AnySingle> make, const nb::list& states, const nb::list& params, index_t n_weights, index_t n_to_come);
-  Several(Several&&) = default;
+  Several(Several&&) noexcept = default;
   Several(const Several&) = delete;
 
   /// One pass of learners which[0], which[1], ... Returns for each the step at which it diverged, or -1.

@@ -143,7 +143,9 @@ struct SparseRow : RowOf<SparseRow<Value, Column>> {
     return (first + one.second()) + (other.first() + other.second());
   }
   Two sum_of_pairs(const double* pairs) const {
-    const auto term = [&](index_t k, double x, double square) { return Two::at(pairs + 2 * index_t{columns[k]}) * Two(x, square); };
+    const auto term = [&](index_t k, double x, double square) {
+      return Two::at(pairs + 2 * index_t{columns[k]}) * Two(x, square);
+    };
     Two acc[4];  // four chains, as in sum
     index_t k = 0;
     for (; k + 4 <= nnz; k += 4)
