@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .._core import CoreLearner, Several  # CoreLearner is what all compiled learners offer, no class at run time
 
 _FEWEST = 1 << 12  # rows that outputs learn in turn: with fewer, states change places in the cache
+_SIDE_BY_SIDE = 4  # outputs; the lanes of more would not fit the cache together
 _MOST_SCORES = 1 << 21  # of all outputs that are held at a time
 
 # Kept by the loop itself, for every learner: (rows, updates, loss, weight) of each output, and mistakes of the model.
@@ -332,7 +333,7 @@ class Learner:
             workers = n_workers(lesson.n_jobs, state.n_outputs)
             run = map if workers == 1 else stack.enter_context(thread_pool(workers)).map
             of_models = (self.outputs_of(state, model) for model in range(self.n_models))
-            shares = [share for outputs in of_models for share in self._shares(outputs, workers)]
+            shares = [share for outputs in of_models for share in self._shares(outputs)]
             for begin, end, milestone in self._chunks(state, order, weight):
                 chunk = order[begin:end]
                 margins = np.empty((state.n_outputs, len(chunk)))
@@ -354,12 +355,9 @@ class Learner:
                     self.choose(state)
         return PassResult(n_mistakes, -1)
 
-    def _shares(self, outputs: range, workers: int, alone: bool = False) -> list[range]:
-        """Outputs of a model in parts, each of which learns in one call: single ones, or a share for each worker, of a
-        multiple of four, where the core learns several at once."""
-        if alone or not self.has_several:
-            return [outputs[k : k + 1] for k in range(len(outputs))]
-        size = len(outputs) if workers == 1 else -(-len(outputs) // (4 * workers)) * 4
+    def _shares(self, outputs: range, alone: bool = False) -> list[range]:
+        """Outputs of a model in parts, each of which learns in one call: as many as the core learns side by side."""
+        size = 1 if alone or not self.has_several else _SIDE_BY_SIDE
         return [outputs[at : at + size] for at in range(0, len(outputs), size)]
 
     def _learn_some(
@@ -438,7 +436,7 @@ class Learner:
             return max(self._learn_some(lesson, state, some, order, margins[first:end], as_read[first:end]))
 
         workers = n_workers(lesson.n_jobs, len(outputs))
-        shares = self._shares(outputs, workers, alone=lesson.other is not None)
+        shares = self._shares(outputs, alone=lesson.other is not None)
         if workers == 1:
             return max(map(learn, shares)), margins, as_read
         with thread_pool(workers) as pool:
