@@ -46,7 +46,7 @@ OWN_LIMITS = {
         26, 60, "draws a binomial number for every weight that owes a sixteenth of the steps, as those of rare words do"
     ),
     "reweightedl1rda": Limit(
-        26, 48, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
+        26, 60, "sums the penalties of a weight in use by polynomials: they follow an equation without a closed form"
     ),
     "ascw": Limit(930, 930, "does what sbcw does for nine costs, in each of 98 batches"),
     "poolcw": Limit(750, 750, "finds the best weights of a pool of 150 features for nine costs, in each of 98 batches"),

@@ -15,9 +15,9 @@ namespace thresher {
 ///     Theta' = -Theta^2 W',      W' = -k Q' - W / (2t),      Q' = Theta - Theta' / 2 + Theta'' / 12,
 ///
 /// where the last equation turns a difference into a derivative. Higher derivatives follow from those of sqrt(t) W. The
-/// truncation error is about 1e-9 of the sum. A polynomial of degree 2 serves for up to t / 1024 steps that change
-/// w + smoothing by at most 1/2000. One of degree 6 serves for up to t / 8 - 3 steps in which the penalty, or rho, takes at most
-/// 1/80 of w + smoothing.
+/// truncation error is about 2e-10 of the sum. A polynomial of degree 2 serves for up to t / 1024 steps that change
+/// w + smoothing by at most 1/2000. One of degree 6 serves for up to t / 12 steps in which the penalty, or rho, takes at most
+/// 1/170 of w + smoothing.
 ///
 /// The functions are templates of V, one weight or a lane of weights. The bits of a weight do not depend on the rest of its lane.
 struct RisingPenalty {
@@ -76,8 +76,8 @@ struct RisingPenalty {
   THRESHER_INLINE void go_on(Owed<V>& now, double t) const {
     Slopes<V> s;
     slopes(now, t, s);
-    const V over = s.W * s.th - 1.0, turn = 80.0 * (s.k * s.th * s.th + 0.5 * s.u * (over > 0.0 ? over : V()));
-    V n = 0.125 * now.step - 3.0;
+    const V over = s.W * s.th - 1.0, turn = 170.0 * (s.k * s.th * s.th + 0.5 * s.u * (over > 0.0 ? over : V()));
+    V n = (1. / 12) * (now.step - 48.0);
     n = n < s.left ? n : s.left;
     n = turn * n > 1.0 ? 1.0 / turn : n;
     n = -s.W1 * n > 0.95 * s.w ? 0.95 * s.w / -s.W1 : n;
