@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 
 from thresher import distributed
 from thresher.distributed._engines import engine_of
-from thresher.distributed._spark import SparkEngine, spark_engine
+from thresher.distributed._spark import SparkEngine, _half_of_memory, spark_engine
 from thresher.online import AROWClassifier
 
 
@@ -59,3 +60,19 @@ def test_a_master_that_is_not_there_is_told_at_once(master):
         OSError, match=rf"^{master}: no Spark master answers there \((ConnectionRefused|Value)Error\).$"
     ):
         engine_of(master)
+
+
+@pytest.mark.parametrize("given", [None, "PYSPARK_SUBMIT_ARGS", "SPARK_DRIVER_MEMORY"])
+def test_a_new_java_may_use_half_of_the_memory_unless_it_is_told_otherwise(monkeypatch, given):
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_DRIVER_MEMORY"):
+        monkeypatch.delenv(name, raising=False)
+    if given is not None:
+        monkeypatch.setenv(given, "3g")
+    before = dict(os.environ)
+    with _half_of_memory():
+        inside = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    assert dict(os.environ) == before
+    half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**31
+    assert inside == (
+        f"--driver-memory {half}g pyspark-shell" if given is None else before.get("PYSPARK_SUBMIT_ARGS", "")
+    )

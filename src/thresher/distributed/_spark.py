@@ -72,7 +72,7 @@ def _at_master(master: str, active: Any) -> SparkEngine:
     for name, value in options.items():
         builder = builder.config(name, value)
     _check_answers(master)
-    with _same_python():
+    with _same_python(), _half_of_memory():
         # First a Java without these options, which would stay with it, and with the user's next session.
         SparkContext._ensure_initialized()
         level = _log_level(SparkContext._jvm, "FATAL")
@@ -104,6 +104,22 @@ def _check_answers(master: str) -> None:
             problem = error
     if problem is not None:
         raise OSError(f"{master}: no Spark master answers there ({type(problem).__name__}).")
+
+
+@contextmanager
+def _half_of_memory() -> Iterator[None]:
+    """Let a new Java use half of the memory, unless its options are given: one gigabyte, Spark's default, is soon full
+    of models."""
+    name, own = "PYSPARK_SUBMIT_ARGS", {"PYSPARK_SUBMIT_ARGS", "SPARK_DRIVER_MEMORY"}
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 31 if hasattr(os, "sysconf") else 0
+    if own & os.environ.keys() or size < 2:
+        yield
+        return
+    os.environ[name] = f"--driver-memory {size}g pyspark-shell"
+    try:
+        yield
+    finally:
+        del os.environ[name]
 
 
 @contextmanager
