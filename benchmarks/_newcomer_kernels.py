@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +99,7 @@ def label_errors(n_rows: int, n_draws: int, sets: tuple[str, ...] = DIGITS) -> l
         def errors(make: Callable[[], Any], X: Any = X, y: Any = y, draws: Any = draws) -> np.ndarray:
             return np.array([np.mean(make().fit(X, t).transduction_[t < 0] != y[t < 0]) for t in draws])
 
-        peers = [errors(lambda a=a: LabelSpreading(kernel="knn", alpha=a)) for a in (0.2, 0.99)]  # type: ignore[misc]
+        peers = [errors(partial(LabelSpreading, kernel="knn", alpha=a)) for a in (0.2, 0.99)]
         peer = min(peers, key=np.mean)
         found += [
             compared(LABEL_ERRORS, name, method, errors(cls), peer, higher=False) for method, cls in FEW_LABELS.items()

@@ -12,6 +12,7 @@ from scipy import sparse
 from reference.budget import projected, truncated
 from thresher import onepass
 from thresher._core import measure_lengths, measure_rows, scale_rows
+from thresher._engine import Tuning
 from thresher.dual_averaging import (
     AdaptiveL1RDARegressor,
     FTRLRegressor,
@@ -437,3 +438,21 @@ def test_columns_are_measured_by_all_early_rows_and_every_eighth_later_one():
         assert_allclose(states[-1]["column_mean"][0], X[measured].mean(axis=0), rtol=1e-9, atol=1e-12)
         assert_allclose(states[-1]["column_m2"][0], X[measured].var(axis=0) * len(measured), rtol=1e-9)
     assert_array_equal(states[0]["coef"], states[1]["coef"])
+
+
+@pytest.mark.parametrize("n_rows", [60, 3_000])
+def test_a_fit_skips_milestones_and_ends_in_the_same_model(monkeypatch, n_rows):
+    X = sparse.csr_array(np.random.default_rng(0).normal(size=(n_rows, 8)) * (np.arange(8) % 3 > 0))
+    y = X @ np.arange(8.0) > 0
+    reached = []
+    turn = Tuning.turn
+    monkeypatch.setattr(Tuning, "turn", lambda self, *given: (reached.append(given[-1]), turn(self, *given))[1])
+    one = AROWClassifier(max_iter=1, random_state=0).fit(X, y)
+    few = reached.copy()
+    monkeypatch.setattr(Tuning, "first_milestone", lambda *_: 0)
+    reached.clear()
+    other = AROWClassifier(max_iter=1, random_state=0).fit(X, y)
+    assert set(few) < set(reached)
+    assert few[0] == min(512, 1 << (n_rows // 8).bit_length() - 1)
+    assert_array_equal(one.coef_, other.coef_)
+    assert one.r_ == other.r_

@@ -268,3 +268,14 @@ def test_reasons_say_what_parts_are():
     X, y = problem()
     assert "replace those of 40 training rows" in reasons(behind_map().fit(X, y > 0), X[:1])[0].meaning
     assert not reasons(LeastSquaresClassifier().fit(X, y > 0), X[:1])[0].meaning
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [(np.full((2, 3), np.nan), "NaN in row 0, column 0"), (np.ones((2, 2)), "2 features, but LSSVC is expecting 3")],
+)
+def test_rows_that_the_model_refuses_are_refused_in_its_words(rows, message):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = LSSVC().fit(X, X[:, 0] * X[:, 1] > 0)
+    with pytest.raises(ValueError, match=message):
+        contributions(model, rows)

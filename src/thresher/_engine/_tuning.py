@@ -1,8 +1,9 @@
 """Learners that tune themselves: candidates for a step size learn side by side, and the best of them goes on.
 
 Candidates count in units of the data, so that neither the scale of a column nor that of the targets matters. The race
-is in the state. The best candidate is chosen after 1, 2, 3, 4, 6, 8, 12, ... rows, units are set and candidates dropped
-after 1, 2, 4, 8, ..., and all stays as it is in between; so any chunking of the rows gives the same bits.
+is in the state. In a stream, the best candidate is chosen after 1, 2, 3, 4, 6, 8, 12, ... rows, units are set and
+candidates dropped after 1, 2, 4, 8, ..., and all stays as it is in between; so any chunking of the rows gives the same
+bits. A fit has measured its rows, and skips milestones at which nothing would be dropped.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _MARKS = ("older_mark", "mark")
 _STANDINGS = ("n_raced", "raced")  # rows and mistakes or mean loss of each candidate where the race was ended
 # After each share of a race, how many candidates at most continue.
 _PLACES = ((1 / 16, 4), (1 / 8, 3), (1 / 2, 2), (1.0, 1))
+_NEVER = 1 << 62  # more rows than there can be
 _FIRST = 1 << 11  # rows after which the second part of a race begins
 _SURE = 3.0  # standard errors: candidates further behind are dropped from the first of these milestones on
 
@@ -170,9 +172,9 @@ class Tuning(MeasuredUnits):
         state.arrays["n_drops"][models, 0] += 1
 
     def first_milestone(self, learner: Learner, state: State) -> int:
-        """The milestone with which a fit begins: it knows all its rows, and nothing is dropped or read before."""
+        """The milestone with which a fit begins: nothing is dropped before. One candidate alone needs no milestones."""
         if not learner.grid or (self.races and len(self.running(learner, state)) == 1):
-            return 1 << 62
+            return _NEVER
         few = int(one(state, "n_measured")) >> 3
         return min(int(_PLACES[0][0] * self.race_rows), 1 << max(few.bit_length() - 1, 0))
 

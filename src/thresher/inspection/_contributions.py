@@ -156,6 +156,7 @@ def _of_compared_columns(model: Any, X: Any, by: str) -> Contributions | None:
     kept = _kept_by(comparing)
     if kept is None:
         return None
+    _scores(model, X)  # which refuses rows that the model does not take, before they are mixed with others
     until = type(model)(steps=steps[: at + 1]) if at < len(steps) - 1 else model
     rows, background = _in_one_form(behind_steps(until, X), draw_background(kept))
     if sparse.issparse(rows):
