@@ -26,6 +26,7 @@ from thresher.online import (
     CSOALClassifier,
     CWClassifier,
     MBPAClassifier,
+    NHERDClassifier,
     OFSClassifier,
     PAClassifier,
     PETrunClassifier,
@@ -453,6 +454,28 @@ def test_a_fit_skips_milestones_and_ends_in_the_same_model(monkeypatch, n_rows):
     reached.clear()
     other = AROWClassifier(max_iter=1, random_state=0).fit(X, y)
     assert set(few) < set(reached)
-    assert few[0] == min(512, 1 << (n_rows // 8).bit_length() - 1)
+    first = min(512, 1 << (n_rows // 8).bit_length() - 1)
+    assert few == [first << k for k in range(20) if first << k <= n_rows]
     assert_array_equal(one.coef_, other.coef_)
     assert one.r_ == other.r_
+
+
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+@pytest.mark.parametrize("estimator", [AROWClassifier, NHERDClassifier])
+def test_candidates_side_by_side_learn_what_they_learn_one_by_one(monkeypatch, estimator, how):
+    """Units of the stream change under way, and candidates are dropped."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6_000, 12)) * (rng.random((6_000, 12)) < 0.5) * np.linspace(0.1, 20, 6_000)[:, None]
+    y = (X @ rng.normal(size=12) + rng.normal(size=6_000) > 0).astype(int)
+    given = {"classes": [0, 1]} if how == "partial_fit" else {}
+
+    def learned():
+        model = estimator(max_iter=1, random_state=0)
+        getattr(model, how)(sparse.csr_array(X), y, **given)
+        return model.state_.arrays
+
+    together = learned()
+    monkeypatch.setattr(onepass.Learner, "has_several", False)
+    alone = learned()
+    for name, array in alone.items():
+        assert_array_equal(together[name], array, err_msg=name)
